@@ -1,0 +1,5 @@
+"""``python -m nho`` is the command ``nho``."""
+
+from nho.cli import main
+
+main()

@@ -1,0 +1,60 @@
+"""The command `nho` and how its errors reach the user."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from nho.cli import anchors, demo, doctor, evaluate, match
+from nho.errors import NhoError
+
+app = typer.Typer(
+    name="nho",
+    help="Match a partial 3D surface to a full one from a few anchors.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command("match")(match.match_command)
+app.add_typer(anchors.app, name="anchors")
+app.command("eval")(evaluate.eval_command)
+app.command("demo")(demo.demo_command)
+app.command("doctor")(doctor.doctor_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"nho {version('nho')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log what happens to stderr.")] = False,
+) -> None:
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.ERROR, format="%(name)s: %(message)s"
+    )
+
+
+def main() -> None:
+    """Run the command; whatever goes wrong on purpose is one sentence on stderr."""
+    try:
+        app()
+    except NhoError as problem:
+        typer.echo(f"nho: {problem}", err=True)
+        sys.exit(1)
+    except MemoryError:
+        typer.echo("nho: not enough memory for meshes of this size; decimate them first", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("nho: interrupted; nothing was written", err=True)
+        sys.exit(130)

@@ -1,0 +1,68 @@
+"""`nho doctor`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import time
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import typer
+from threadpoolctl import threadpool_info
+
+from nho.errors import NhoError
+from nho.matching import match
+from nho.outputs import versions
+from nho.parallel import thread_count
+from nho.settings import preset
+from nho.synthetic import bumpy_sphere, cut_by_plane
+
+_OPTIONAL = ("trimesh", "matplotlib", "torch", "viser", "distributed")
+
+
+def doctor_command() -> None:
+    """Show versions and threads, and check in a few seconds that a small match works.
+
+    Example: `nho doctor`
+    """
+    for name, text in versions().items():
+        typer.echo(f"{name:<18}{text}")
+    for name in _OPTIONAL:
+        typer.echo(f"{name:<18}{_version_or_absence(name)}")
+    typer.echo(f"{'cores':<18}{os.cpu_count()} (used: {thread_count(0)})")
+    for pool in threadpool_info():
+        typer.echo(
+            f"{'thread pool':<18}{pool['internal_api']} {pool.get('version') or ''}, "
+            f"{pool['num_threads']} threads (held at 1 during a match)"
+        )
+    seconds, agreement = self_check()
+    typer.echo(f"{'self-check':<18}{agreement:.0%} of a cut sphere found again, {seconds:.1f} s")
+    if agreement < 0.5:
+        raise NhoError("the self-check failed: the installation computes a wrong answer")
+
+
+def self_check() -> tuple[float, float]:
+    """Match a piece of a bumpy sphere to the whole; the share mapped within two edges."""
+    full = bumpy_sphere(3, seed=1)
+    cut = cut_by_plane(full, np.array([0.3, 0.5, 1.0]), keep_area=0.6)
+    random = np.random.default_rng(0)
+    chosen = random.choice(len(cut.mesh.vertices), 25, replace=False)
+    anchors = np.stack([chosen, cut.vertex_of_parent[chosen]], axis=1)
+    settings = preset("default").replace(refine_steps=50)
+    start = time.perf_counter()
+    result = match(cut.mesh, full, anchors, settings)
+    seconds = time.perf_counter() - start
+    gap = np.linalg.norm(
+        full.vertices[result.vertex_map] - full.vertices[cut.vertex_of_parent], axis=1
+    )
+    return seconds, float((gap <= 2 * full.mean_edge_length).mean())
+
+
+def _version_or_absence(name: str) -> str:
+    if importlib.util.find_spec(name) is None:
+        return "not installed (optional)"
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "installed"

@@ -1,0 +1,50 @@
+"""`nho eval`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nho.groundtruth import read_ground_truth
+from nho.mesh import Mesh
+from nho.metrics import Evaluation, evaluate
+from nho.result import MatchResult
+
+
+def eval_command(
+    result: Annotated[Path, typer.Argument(help="Folder that `nho match` wrote.")],
+    ground_truth: Annotated[
+        Path, typer.Option("--ground-truth", help=".map, .txt, .baryc_gt, .csv or .npz.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Compare RESULT with a known map: geodesic error and region scores.
+
+    Errors are edge-graph distances on the full shape over the square root of its area, times
+    100. Where the ground truth has no region, it is every full vertex within 1.5 mean edge
+    lengths of a true image.
+
+    Example: `nho eval result --ground-truth scan_template.map`
+    """
+    answer = MatchResult.load(result)
+    partial, full = Mesh.read(result / "partial.ply"), Mesh.read(result / "full.ply")
+    truth = read_ground_truth(ground_truth, partial, full)
+    scores = evaluate(answer, full, truth)
+    if as_json:
+        typer.echo(json.dumps(scores.as_dict()))
+    else:
+        typer.echo(evaluation_text(scores))
+
+
+def evaluation_text(scores: Evaluation) -> str:
+    """Two lines a person can read."""
+    return (
+        f"geodesic error x100: mean {scores.geodesic_error:.2f} (nearest vertices "
+        f"{scores.geodesic_error_vertex:.2f}), median {scores.geodesic_error_median:.2f}, "
+        f"worst {scores.geodesic_error_worst:.2f}; {scores.matched:.1f} % matched\n"
+        f"region: IoU {scores.iou:.1f} %, precision {scores.precision:.1f} %, "
+        f"recall {scores.recall:.1f} %, F1 {scores.f1:.1f} %"
+    )

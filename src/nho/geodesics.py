@@ -1,0 +1,104 @@
+"""Distances along mesh edges: from sources to all vertices, and between near neighbours.
+
+Nothing here ever holds an n x n matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import dijkstra
+
+from nho.mesh import Mesh
+
+
+def edge_graph(mesh: Mesh) -> sp.csr_matrix:
+    """Symmetric sparse matrix of edge lengths."""
+    n = len(mesh.vertices)
+    i, j = mesh.edges.T
+    # A zero-length edge would vanish from a sparse graph; the least positive length stands in.
+    lengths = mesh.edge_lengths
+    lengths = np.maximum(lengths, np.finfo(float).tiny)
+    return sp.csr_matrix(
+        (np.r_[lengths, lengths], (np.r_[i, j], np.r_[j, i])), shape=(n, n), dtype=np.float64
+    )
+
+
+def distances_from(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
+    """(len(sources), n) edge-graph distances; inf where there is no path."""
+    return np.atleast_2d(dijkstra(graph, directed=False, indices=np.asarray(sources)))
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """The nearest vertices of every vertex by edge-graph distance, itself excluded.
+
+    Attributes
+    ----------
+    index : (n, count) int array
+        Nearest first; -1 pads where a component has too few vertices.
+    distance : (n, count) float array
+        inf at the padding.
+    """
+
+    index: np.ndarray
+    distance: np.ndarray
+
+
+def neighbourhoods(graph: sp.csr_matrix, count: int) -> Neighbourhoods:
+    """The ``count`` nearest vertices of every vertex, exactly.
+
+    If u is among the nearest of v, it is among the nearest of every vertex on their shortest path.
+    So lists of nearest vertices, passed along edges and trimmed, converge to the exact answer in
+    as many sweeps as the longest such path has edges.
+    """
+    n = graph.shape[0]
+    keep = count + 1  # the vertex itself, at distance 0
+    index = np.full((n, keep), -1, dtype=np.int64)
+    distance = np.full((n, keep), np.inf)
+    index[:, 0], distance[:, 0] = np.arange(n), 0.0
+    active = np.arange(n)  # vertices whose list changed in the last sweep
+    while len(active):
+        touched = np.zeros(n, dtype=bool)
+        touched[graph[active].indices] = True
+        rows = np.flatnonzero(touched)
+        new_index, new_distance = _relax(graph, rows, index, distance)
+        changed = (new_distance < distance[rows]).any(axis=1)
+        active = rows[changed]
+        index[active], distance[active] = new_index[changed], new_distance[changed]
+    return Neighbourhoods(index[:, 1:], distance[:, 1:])
+
+
+def _relax(
+    graph: sp.csr_matrix, rows: np.ndarray, index: np.ndarray, distance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Merge the lists of the neighbours of ``rows`` into theirs; keep the nearest."""
+    n, keep = index.shape
+    block = graph[rows]
+    degree = np.diff(block.indptr)
+    owner = np.repeat(np.arange(len(rows)), degree)
+    via = block.indices
+    candidate = np.concatenate([index[rows].ravel(), index[via].ravel()])
+    reach = np.concatenate([distance[rows].ravel(), (distance[via] + block.data[:, None]).ravel()])
+    owner = np.concatenate([np.repeat(np.arange(len(rows)), keep), np.repeat(owner, keep)])
+    # Cut what cannot survive: farther than the last entry the list already has.
+    alive = (candidate >= 0) & (reach <= distance[rows, -1][owner])
+    candidate, reach, owner = candidate[alive], reach[alive], owner[alive]
+    # The shortest way to each candidate ...
+    key = owner * n + candidate
+    order = np.lexsort((reach, key))
+    key, owner, candidate, reach = key[order], owner[order], candidate[order], reach[order]
+    first = np.r_[True, key[1:] != key[:-1]]
+    owner, candidate, reach = owner[first], candidate[first], reach[first]
+    # ... and of those the nearest, ties by index.
+    order = np.lexsort((candidate, reach, owner))
+    owner, candidate, reach = owner[order], candidate[order], reach[order]
+    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    within = place < keep
+    new_index = np.full((len(rows), keep), -1, dtype=np.int64)
+    new_distance = np.full((len(rows), keep), np.inf)
+    new_index[owner[within], place[within]] = candidate[within]
+    new_distance[owner[within], place[within]] = reach[within]
+    return new_index, new_distance

@@ -1,0 +1,109 @@
+"""Known correspondences, from the files in which data sets ship them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geodesics import edge_graph
+from nho.mesh import Mesh
+from nho.surface import SurfacePoints
+
+_REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """The true map (partial -> full) and the true region.
+
+    Attributes
+    ----------
+    points : SurfacePoints
+        One per partial vertex, on the full mesh; face -1 where nothing is known.
+    region : (n_full,) bool array
+    """
+
+    points: SurfacePoints
+    region: np.ndarray
+
+
+def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTruth:
+    """Read a ground-truth file by its suffix.
+
+    ``.map`` and ``.txt``: one full vertex per partial vertex, counted from 0, -1 = unknown.
+    ``.baryc_gt``: face of the full mesh counted from 1, and three weights, per partial vertex.
+    ``.csv``: the pairs ``partial,full`` that are known, as for anchors.
+    ``.npz``: ``vertex_map``, or ``face`` and ``barycentric``; optionally ``region``.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: no such file; give the ground truth of this pair")
+    region = None
+    try:
+        if path.suffix == ".npz":
+            points, region = _from_npz(path, full)
+        elif path.suffix == ".baryc_gt":
+            table = np.loadtxt(path, ndmin=2)
+            points = SurfacePoints(table[:, 0].astype(np.int64) - 1, table[:, 1:4])
+        elif path.suffix == ".csv":
+            from nho.anchor_files import read_anchors
+
+            pairs = read_anchors(path, partial, full).vertices(partial, full)
+            target = np.full(len(partial.vertices), -1, dtype=np.int64)
+            target[pairs[:, 0]] = pairs[:, 1]
+            points = SurfacePoints.at_vertices(full, target)
+        elif path.suffix in (".map", ".txt"):
+            points = _at_vertices(full, np.loadtxt(path, ndmin=1).astype(np.int64))
+        else:
+            raise InputError(f"{path}: use .map, .txt, .baryc_gt, .csv or .npz")
+    except InputError:
+        raise
+    except Exception as problem:
+        raise InputError(f"{path}: cannot be read as ground truth ({problem})") from problem
+    if len(points) != len(partial.vertices):
+        raise InputError(
+            f"{path}: has {len(points)} rows but {partial.name} has {len(partial.vertices)} "
+            "vertices; is it the ground truth of another pair?"
+        )
+    if len(points.face) and points.face.max() >= len(full.faces):
+        row = int(np.argmax(points.face))
+        raise InputError(f"{path}: row {row} refers to a face that {full.name} does not have")
+    if region is None:
+        region = region_around(full, points)
+    elif region.shape != (len(full.vertices),):
+        raise InputError(f"{path}: 'region' has {region.shape} entries, not one per full vertex")
+    return GroundTruth(points, region)
+
+
+def region_around(full: Mesh, points: SurfacePoints) -> np.ndarray:
+    """(n_full,) bool: vertices within 1.5 mean edge lengths, along edges, of a true image."""
+    from scipy.sparse.csgraph import dijkstra
+
+    images = np.unique(points.nearest_vertex(full)[points.face >= 0])
+    reach = _REGION_REACH * full.mean_edge_length
+    near = dijkstra(edge_graph(full), directed=False, indices=images, min_only=True, limit=reach)
+    return np.isfinite(near)
+
+
+def _from_npz(path: Path, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]:
+    with np.load(path, allow_pickle=False) as stored:
+        region = stored["region"].astype(bool) if "region" in stored else None
+        if "face" in stored and "barycentric" in stored:
+            face = stored["face"].astype(np.int64)
+            return SurfacePoints(face, stored["barycentric"].astype(np.float64)), region
+        if "vertex_map" in stored:
+            return _at_vertices(full, stored["vertex_map"].astype(np.int64)), region
+    raise InputError(f"{path}: holds neither vertex_map nor face and barycentric")
+
+
+def _at_vertices(full: Mesh, target: np.ndarray) -> SurfacePoints:
+    bad = np.flatnonzero((target < -1) | (target >= len(full.vertices)))
+    if len(bad):
+        raise InputError(
+            f"ground truth row {bad[0]} refers to vertex {target[bad[0]]} of {full.name}, which "
+            f"has vertices 0 to {len(full.vertices) - 1}"
+        )
+    return SurfacePoints.at_vertices(full, target)

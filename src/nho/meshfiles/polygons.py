@@ -1,0 +1,116 @@
+"""What the readers share: polygons to triangles, and welding corners that are exactly equal."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nho.errors import InputError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+# Every whole number up to here is exact as a float64, which is how text files are parsed.
+_EXACT = 2.0**53
+
+
+def whole_numbers(values: npt.NDArray[Any]) -> IntArray | None:
+    """The values as int64, or None if one is not a whole number that int64 can hold."""
+    if values.dtype.kind == "u":
+        return None if np.any(values > np.iinfo(np.int64).max) else values.astype(np.int64)
+    if values.dtype.kind == "i":
+        return values.astype(np.int64)
+    if values.dtype.kind != "f":
+        return None
+    numbers = values.astype(np.float64)
+    # A NaN fails the first comparison, so the cast below never sees one.
+    if not np.all(np.abs(numbers) <= _EXACT) or np.any(numbers != np.floor(numbers)):
+        return None
+    return numbers.astype(np.int64)
+
+
+def ragged(flat: npt.NDArray[Any], starts: IntArray, counts: IntArray) -> npt.NDArray[Any]:
+    """Concatenate `flat[starts[i] : starts[i] + counts[i]]` over all i."""
+    begin_in_result = np.cumsum(counts) - counts
+    return flat[np.repeat(starts - begin_in_result, counts) + np.arange(int(counts.sum()))]
+
+
+def triangulate(
+    corners: npt.NDArray[np.generic], counts: IntArray, n_vertices: int, name: str
+) -> IntArray:
+    """Fan-triangulate polygons after checking every index.
+
+    Parameters
+    ----------
+    corners : (counts.sum(),) vertex indices of all polygons, one after the other, 0-based.
+    counts : (p,) corners of every polygon.
+    n_vertices : number of vertices the indices may refer to.
+    name : file name for messages.
+
+    Returns
+    -------
+    faces : (m, 3) int64; a polygon with k corners gives k - 2 triangles around its first corner,
+        in the order of the file.
+    """
+    if len(counts) == 0:
+        raise InputError(
+            f"{name}: there are no faces, only {n_vertices} points; export a triangle mesh, "
+            "not a point cloud"
+        )
+    if counts.min() < 3:
+        face = int(np.argmax(counts < 3))
+        raise InputError(
+            f"{name}: face {face} has {int(counts[face])} corners, at least 3 are needed; "
+            "remove it or re-export the mesh"
+        )
+    begin = np.cumsum(counts) - counts
+    indices = whole_numbers(corners)
+    if indices is None:
+        raise InputError(f"{name}: a vertex index is not a whole number; re-export the mesh")
+    check_range(indices, n_vertices, name, begin)
+
+    triangles_per_polygon = counts - 2
+    polygon = np.repeat(np.arange(len(counts)), triangles_per_polygon)
+    first_triangle = np.cumsum(triangles_per_polygon) - triangles_per_polygon
+    step = np.arange(len(polygon)) - first_triangle[polygon]
+    first = begin[polygon]
+    return np.column_stack([indices[first], indices[first + 1 + step], indices[first + 2 + step]])
+
+
+def check_range(indices: IntArray, n_vertices: int, name: str, begin: IntArray) -> None:
+    """Refuse indices outside 0..n_vertices-1, naming the first face (`begin` of its corners)."""
+    if indices.min() >= 0 and indices.max() < n_vertices:
+        return
+    at = int(np.argmax((indices < 0) | (indices >= n_vertices)))
+    face = int(np.searchsorted(begin, at, side="right")) - 1
+    raise InputError(
+        f"{name}: face {face} refers to vertex {int(indices[at])} but there are {n_vertices} "
+        f"vertices (0-{n_vertices - 1}); re-export the mesh"
+    )
+
+
+def equal_points(points: FloatArray) -> tuple[IntArray, IntArray]:
+    """Group points whose coordinates are exactly equal (0.0 and -0.0 are the same number).
+
+    Parameters
+    ----------
+    points : (n, 3) float
+
+    Returns
+    -------
+    first : (k,) int, the first point of every group, ascending.
+    group : (n,) int, the group of every point; groups are numbered by first appearance.
+    """
+    # Sorting brings equal points together; the sort is stable, so the first of a run is the
+    # earliest point of its group.
+    order = np.lexsort(points.T[::-1])
+    ordered = points[order]
+    new_run = np.ones(len(points), dtype=bool)
+    new_run[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    run_of_point = np.empty(len(points), dtype=np.int64)
+    run_of_point[order] = np.cumsum(new_run) - 1
+    first_of_run = order[new_run]
+    appearance = np.argsort(first_of_run)
+    group_of_run = np.empty(len(appearance), dtype=np.int64)
+    group_of_run[appearance] = np.arange(len(appearance))
+    return first_of_run[appearance].astype(np.int64), group_of_run[run_of_point]

@@ -1,0 +1,78 @@
+"""One door for all mesh files: whatever is wrong with a file comes out as an InputError."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.meshfiles.gltf import read_gltf
+from nho.meshfiles.obj import read_obj
+from nho.meshfiles.off import read_off
+from nho.meshfiles.ply import read_ply
+from nho.meshfiles.polygons import FloatArray, IntArray
+from nho.meshfiles.stl import read_stl
+from nho.meshfiles.vtk import read_vtk
+from nho.meshfiles.vtp import read_vtp
+
+_READERS: dict[str, Callable[[bytes, str], tuple[FloatArray, IntArray]]] = {
+    ".ply": read_ply,
+    ".obj": read_obj,
+    ".off": read_off,
+    ".stl": read_stl,
+    ".vtk": read_vtk,
+    ".vtp": read_vtp,
+}
+READABLE = (*_READERS, ".glb", ".gltf")
+
+
+def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
+    """Vertices (n, 3) float64 and triangles (m, 3) int64 of a mesh file, by its suffix.
+
+    Raises
+    ------
+    InputError
+        For everything that is wrong with the file, in one sentence that names it and a remedy.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in READABLE:
+        raise InputError(
+            f"{path.name}: a mesh file ends in {', '.join(READABLE)}, not in {suffix!r}; "
+            "rename it to what it is or export it as PLY"
+        )
+    data = _contents(path)
+    try:
+        # Overflow on the way (a double too large for a float, say) shows as a value that is
+        # not finite, which the mesh refuses by its index.
+        with np.errstate(all="ignore"):
+            if suffix in (".glb", ".gltf"):
+                return read_gltf(data, path.name, path.parent)
+            return _READERS[suffix](data, path.name)
+    except InputError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        raise InputError(
+            f"{path.name}: cannot be read as {suffix[1:].upper()} ({reason}); re-export the mesh, "
+            "for example as PLY"
+        ) from error
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: this is a folder; name a mesh file in it")
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file; check the path")
+        if not path.is_file():
+            raise InputError(f"{path}: this is not a regular file; name a mesh file")
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: the file cannot be opened ({error}); check its name and permissions"
+        ) from error
+    if not data.strip(b" \t\r\n\0"):
+        raise InputError(f"{path.name}: the file is empty; copy or export it again")
+    return data

@@ -1,0 +1,179 @@
+"""Numbers out of text files, fast and without guessing.
+
+A text mesh is millions of short lines. Looping over them in Python takes a minute, and handing
+the whole file to a number parser forgets which line a number came from. Here the bytes are
+tokenised once with NumPy, so that blocks of lines are parsed in one call while every row still
+knows its length and its line number for the error message.
+"""
+
+import re
+import warnings
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from nho.errors import InputError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+_NEWLINE, _SPACE = 10, 32
+
+
+def unix_text(data: bytes) -> bytes:
+    """The same text without byte order mark, and with every line ending as one newline."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data
+
+
+def without_comments(data: bytes) -> bytes:
+    """Text with `# ...` removed; newlines stay, so that line numbers do."""
+    return re.sub(rb"#[^\n]*", b"", data) if b"#" in data else data
+
+
+def parse_numbers(text: bytes, expected: int) -> FloatArray | None:
+    """Exactly `expected` whitespace-separated numbers, or None if the text is anything else."""
+    with warnings.catch_warnings():
+        # NumPy only warns about text it could not read to its end.
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            values = np.fromstring(text, dtype=np.float64, sep=" ")
+        except (DeprecationWarning, ValueError):
+            return None
+    return values if len(values) == expected else None
+
+
+def token_starts(data: bytes) -> IntArray:
+    """Byte offset of every token, that is of every run of non-blank characters."""
+    solid = np.frombuffer(data, dtype=np.uint8) > _SPACE
+    begins = solid.copy()
+    begins[1:] &= ~solid[:-1]
+    return np.flatnonzero(begins).astype(np.int64, copy=False)
+
+
+def _before_slashes(text: bytes) -> bytes:
+    """Blank everything from the first `/` of every token to its end."""
+    characters = np.frombuffer(text, dtype=np.uint8)
+    solid = characters > _SPACE
+    ends = np.flatnonzero(solid & ~np.append(solid[1:], False)) + 1
+    slashes = np.flatnonzero(characters == ord("/"))
+    # The token that holds a slash is the first one to end after it.
+    token_of_slash = np.searchsorted(ends, slashes, side="right")
+    tokens, first = np.unique(token_of_slash, return_index=True)
+    switch = np.zeros(len(text) + 1, dtype=np.int8)
+    switch[slashes[first]] = 1
+    switch[ends[tokens]] -= 1
+    blank = np.cumsum(switch[:-1], dtype=np.int8).view(np.bool_)
+    return np.where(blank, np.uint8(_SPACE), characters).tobytes()
+
+
+class TextRows:
+    """The non-blank lines ("rows") of a text, with the number of tokens on each.
+
+    Parameters
+    ----------
+    data : text with newline endings, comments already removed.
+    name : file name for messages.
+    first_line : line number of the first line of `data`, for bodies that follow a header.
+    """
+
+    def __init__(self, data: bytes, name: str, first_line: int = 1) -> None:
+        self.data, self.name = data, name
+        self._bytes = np.frombuffer(data, dtype=np.uint8)
+        self._tokens = token_starts(data)
+        newlines = np.flatnonzero(self._bytes == _NEWLINE)
+        tokens_before_line_end = np.append(
+            np.searchsorted(self._tokens, newlines), len(self._tokens)
+        )
+        per_line = np.diff(tokens_before_line_end, prepend=0)
+        lines = np.flatnonzero(per_line)
+        self.line_numbers: IntArray = lines + first_line
+        self.counts: IntArray = per_line[lines]
+        # Row i holds the tokens _first[i] to _first[i + 1].
+        self._first: IntArray = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def line(self, row: int) -> int:
+        """Line number of a row as an editor shows it."""
+        return int(self.line_numbers[row])
+
+    def _offset(self, row: int) -> int:
+        token = int(self._first[row])
+        return int(self._tokens[token]) if token < len(self._tokens) else len(self.data)
+
+    def text(self, row: int) -> bytes:
+        """One row as it stands in the file."""
+        return self.data[self._offset(row) : self._offset(row + 1)].strip()
+
+    def starts_with(self, keyword: bytes) -> BoolArray:
+        """Which rows have exactly this word (any case) as their first token."""
+        first = self._tokens[self._first[:-1]]
+        after = first + len(keyword)
+        found: BoolArray = after <= len(self.data)
+        for step, (lower, upper) in enumerate(zip(keyword.lower(), keyword.upper(), strict=True)):
+            character = self._bytes[np.minimum(first + step, len(self.data) - 1)]
+            found &= (character == lower) | (character == upper)
+        ends = self._bytes[np.minimum(after, len(self.data) - 1)] <= _SPACE
+        return found & (ends | (after == len(self.data)))
+
+    def numbers(self, begin: int, end: int) -> FloatArray:
+        """All numbers on the rows `begin` to `end` (exclusive), flat."""
+        text = self.data[self._offset(begin) : self._offset(end)]
+        values = parse_numbers(text, int(self._first[end] - self._first[begin]))
+        if values is None:
+            self._refuse(np.arange(begin, end), 0)
+        return values
+
+    def numbers_after_keyword(
+        self, rows: BoolArray, keyword: bytes, slashes: bool = False
+    ) -> tuple[FloatArray, IntArray]:
+        """Numbers that follow a keyword on the chosen rows.
+
+        Parameters
+        ----------
+        rows : (len(self),) bool, rows that start with the keyword.
+        slashes : keep only what stands before the first `/` of every token.
+
+        Returns
+        -------
+        flat : (t,) float, all numbers; counts : (rows.sum(),) int, numbers on each row.
+        """
+        first = self._tokens[self._first[:-1]]
+        row_bytes = np.diff(first, append=len(self.data))
+        blanked = self._bytes.copy()
+        for step in range(len(keyword)):
+            blanked[first[rows] + step] = _SPACE
+        # Text before the first token belongs to no row and is blank.
+        lead = int(first[0]) if len(first) else 0
+        text = blanked[lead:][np.repeat(rows, row_bytes)].tobytes()
+        if slashes and b"/" in text:
+            text = _before_slashes(text)
+        counts = self.counts[rows] - 1
+        values = parse_numbers(text, int(counts.sum()))
+        if values is None:
+            self._refuse(np.flatnonzero(rows), 1, slashes)
+        return values, counts
+
+    def _refuse(self, rows: IntArray, skip: int, slashes: bool = False) -> NoReturn:
+        """Raise for the first row that is not made of numbers; slow, only on the way out."""
+        for row in rows:
+            for token in self.text(int(row)).split()[skip:]:
+                number = token.split(b"/")[0] if slashes else token
+                if parse_numbers(number, 1) is None:
+                    raise InputError(
+                        f"{self.name}: line {self.line(int(row))}: {shown(token)} is not a number;"
+                        " the file is damaged, re-export the mesh"
+                    )
+        raise InputError(f"{self.name}: the numbers cannot be told apart; re-export the mesh")
+
+
+def shown(token: bytes) -> str:
+    """A piece of the file as it may stand in a message: short, printable, quoted."""
+    return repr(token[:40].decode("ascii", "backslashreplace"))

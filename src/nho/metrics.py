@@ -1,0 +1,137 @@
+"""How good is an answer when the truth is known (Sec. 5).
+
+Geodesic errors are edge-graph distances on the full shape divided by the square root of its area;
+region scores are weighted by area.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy.sparse.csgraph import dijkstra
+
+from nho.geodesics import edge_graph
+from nho.groundtruth import GroundTruth
+from nho.mesh import Mesh
+from nho.result import MatchResult
+from nho.surface import SurfacePoints
+
+_SOURCES_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Summary of one match against the truth; errors x100 as in the paper, shares in percent."""
+
+    geodesic_error: float  # mean over annotated, matched vertices, of the points in triangles
+    geodesic_error_vertex: float  # the same for the nearest vertices
+    geodesic_error_median: float
+    geodesic_error_worst: float
+    matched: float  # share of the annotated vertices that have a match
+    iou: float
+    precision: float
+    recall: float
+    f1: float
+
+    def as_dict(self) -> dict[str, float]:
+        """Plain values by name."""
+        return asdict(self)
+
+
+def evaluate(result: MatchResult, full: Mesh, truth: GroundTruth) -> Evaluation:
+    """Compare a result with the truth; ``full`` is the mesh as it was given to `match`."""
+    errors = 100 * geodesic_errors(full, result.points, truth.points)
+    at_vertices = SurfacePoints.at_vertices(full, result.vertex_map)
+    vertex_errors = 100 * geodesic_errors(full, at_vertices, truth.points)
+    known = truth.points.face >= 0
+    matched = known & (result.face >= 0)
+    region = region_scores(result.region, truth.region, vertex_areas(full))
+    return Evaluation(
+        geodesic_error=_mean(errors[matched]),
+        geodesic_error_vertex=_mean(vertex_errors[matched]),
+        geodesic_error_median=float(np.median(errors[matched])) if matched.any() else np.nan,
+        geodesic_error_worst=float(errors[matched].max()) if matched.any() else np.nan,
+        matched=100 * float(matched.sum() / max(known.sum(), 1)),
+        **{name: 100 * value for name, value in region.items()},
+    )
+
+
+def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) -> np.ndarray:
+    """(n,) distances between paired points over sqrt(area); NaN where either is missing.
+
+    Between points inside triangles: the shortest way over their corners, or straight where both
+    lie in one triangle.
+    """
+    graph = edge_graph(full)
+    errors = np.full(len(truth), np.nan)
+    both = np.flatnonzero((predicted.face >= 0) & (truth.face >= 0))
+    if not len(both):
+        return errors
+    goal, found = truth[both], predicted[both]
+    goal_at, found_at = goal.positions(full), found.positions(full)
+    goal_corner, goal_leg = _corners(full, goal, goal_at)
+    found_corner, found_leg = _corners(full, found, found_at)
+    straight = np.linalg.norm(goal_at - found_at, axis=1)
+    best = np.where(goal.face == found.face, straight, np.inf)
+    for corner in range(3):
+        # A truth at a vertex needs that corner only; it saves most of the Dijkstra runs.
+        needed = np.isfinite(goal_leg[:, corner])
+        sources = np.unique(goal_corner[needed, corner])
+        for first in range(0, len(sources), _SOURCES_AT_ONCE):
+            chunk = sources[first : first + _SOURCES_AT_ONCE]
+            reach = dijkstra(graph, directed=False, indices=chunk)
+            rows = np.flatnonzero(needed & np.isin(goal_corner[:, corner], chunk))
+            line = np.searchsorted(chunk, goal_corner[rows, corner])
+            ways = reach[line[:, None], found_corner[rows]] + found_leg[rows]
+            ways = ways.min(axis=1) + goal_leg[rows, corner]
+            best[rows] = np.minimum(best[rows], ways)
+    errors[both] = best / np.sqrt(full.area)
+    return errors
+
+
+def _corners(mesh: Mesh, points: SurfacePoints, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of each point's triangle (n, 3) and the way to them; inf if not needed."""
+    corners = mesh.faces[points.face]
+    legs = np.linalg.norm(mesh.vertices[corners] - at[:, None], axis=2)
+    exact = points.barycentric.max(axis=1) == 1
+    legs[exact] = np.where(points.barycentric[exact] == 1, 0.0, np.inf)
+    return corners, legs
+
+
+def region_scores(predicted: np.ndarray, truth: np.ndarray, areas: np.ndarray) -> dict[str, float]:
+    """Area-weighted IoU, precision, recall and F1, each 0 to 1 (0 where undefined)."""
+    both = areas[predicted & truth].sum()
+    claimed, real = areas[predicted].sum(), areas[truth].sum()
+
+    def ratio(part: float, whole: float) -> float:
+        return float(part / whole) if whole > 0 else 0.0
+
+    return {
+        "iou": ratio(both, claimed + real - both),
+        "precision": ratio(both, claimed),
+        "recall": ratio(both, real),
+        "f1": ratio(2 * both, claimed + real),
+    }
+
+
+def vertex_areas(mesh: Mesh) -> np.ndarray:
+    """(n,) a third of the area of the faces around each vertex."""
+    return np.bincount(
+        mesh.faces.ravel(), np.repeat(mesh.face_areas / 3, 3), minlength=len(mesh.vertices)
+    )
+
+
+def correct_share(errors: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """PCK: share of the (finite) errors that do not exceed each threshold."""
+    errors = errors[np.isfinite(errors)]
+    return (errors[:, None] <= np.asarray(thresholds)[None]).mean(axis=0)
+
+
+def success_curve(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Share of the scores (such as IoU of many pairs) that exceed each threshold."""
+    return (np.asarray(scores)[:, None] > np.asarray(thresholds)[None]).mean(axis=0)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")

@@ -1,0 +1,139 @@
+"""The reciprocal loop between operator and correspondence (paper, Fig. 2 and Sec. 4.2).
+
+Legend: partial shape M, full shape N; s = soft indicator of the region on N, tau = barrier,
+H = Delta + tau (1 - s), psi = its eigenfunctions, phi = Dirichlet eigenfunctions of M; all in
+units in which N has area one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nho.correspondence import align, local_distortion, nearest_rows, reliable_matches
+from nho.field import NeuralField
+from nho.fitting import fit_operator
+from nho.hamiltonian import Hamiltonian, ReducedHamiltonian, SparseHamiltonian, support_score
+from nho.losses import Objective
+from nho.parallel import Workers
+from nho.persistence import Superlevels
+from nho.progress import ProgressCallback
+from nho.refinement import refine
+from nho.shapes import Shapes
+
+
+class ReciprocalLoop:
+    """Operator and correspondence, each improving the other.
+
+    Attributes
+    ----------
+    indicator : (n_full,) float array
+        s of the operator fitted last.
+    modes : Basis
+        Eigenpairs of that operator, as many as refinement needs.
+    evidence : (m', 2) int array
+        Anchors and reliable matches used for the last alignment.
+    """
+
+    def __init__(
+        self, shapes: Shapes, anchors: np.ndarray, pool: Workers, progress: ProgressCallback
+    ) -> None:
+        settings = shapes.settings
+        self._shapes, self.settings = shapes, settings
+        self._pool, self._progress = pool, progress
+        self.anchors = self.evidence = anchors
+        self.warnings: list[str] = []
+        self.curves: dict[str, list[dict[str, float]]] = {}
+        self.status = "ok"
+        self._random = np.random.default_rng(settings.seed)
+        mass = shapes.full_laplacian.mass
+        basis = shapes.full_basis
+        reduced = ReducedHamiltonian(basis.first(settings.galerkin_modes), mass, pool)
+        operators: dict[str, Hamiltonian] = {
+            "reduced": reduced,
+            "sparse": SparseHamiltonian(shapes.full_laplacian),
+        }
+        self._readout = operators[settings.readout_operator]
+        self._modes_wanted = max(settings.spectral_modes, settings.refine_last)
+        if settings.readout_operator == "reduced":
+            self._modes_wanted = min(self._modes_wanted, settings.galerkin_modes)
+        eigenvalues = shapes.partial_basis.eigenvalues[: settings.spectral_modes]
+        self._tau = settings.barrier * eigenvalues[-1]
+        self._objective = Objective(
+            mass,
+            float(shapes.partial_mass.sum()),
+            eigenvalues,
+            self._tau,
+            operators[settings.fit_operator],
+            Superlevels(shapes.full.edges, len(shapes.full.vertices)),
+            settings,
+        )
+        self._field = NeuralField(
+            self._encoding(),
+            (settings.hidden_width,) * settings.hidden_layers,
+            settings.activation,
+            self._random,
+            pool,
+        )
+
+    def _encoding(self) -> np.ndarray:
+        """Eigenfunctions with signs that only the anchors decide (area is one: no unit)."""
+        encoding = self._shapes.full_basis.functions[:, : self.settings.encoding_modes]
+        at_anchors = (encoding[self.anchors[:, 1]] ** 3).sum(axis=0)
+        return encoding * np.where(at_anchors < 0, -1.0, 1.0)
+
+    def run(self) -> None:
+        """First fit from the anchors alone, then the reciprocal rounds."""
+        self._fit("fit")
+        for number in range(1, self.settings.rounds + 1):
+            target = self.map()
+            more = reliable_matches(
+                target, self.distortion(target), self.settings.distortion_threshold, self.anchors
+            )
+            self.evidence = np.concatenate([self.anchors, more])
+            self._fit(f"round {number}")
+
+    def _fit(self, stage: str) -> None:
+        self.indicator, self.curves[stage], finite = fit_operator(
+            self._field, self._objective, self.evidence[:, 1], stage, self._progress
+        )
+        if not finite:
+            self.status = f"the loss of stage '{stage}' was not finite; the best iterate was kept"
+        self.modes = self._readout.modes(self._tau * (1 - self.indicator), self._modes_wanted)
+
+    def score(self) -> np.ndarray:
+        """(n_full,) region score; above one half in the support of the operator."""
+        low = self.modes.first(self.settings.spectral_modes)
+        return support_score(low, self.settings.support_threshold)
+
+    def map(self) -> np.ndarray:
+        """(n_partial,) vertices of the full shape: alignment, then search inside the support."""
+        dimension = min(self.settings.spectral_modes, len(self.anchors))
+        psi = self.modes.functions[:, :dimension]
+        phi = self._shapes.partial_basis.functions[:, :dimension]
+        p, q = self.evidence.T
+        aligned = psi @ align(psi[q], phi[p])
+        support = np.flatnonzero(self.score() > 0.5)
+        if not len(support):
+            self.warnings.append("the operator has an empty support; the whole shape was searched")
+            support = np.arange(len(psi))
+        return support[nearest_rows(phi, aligned[support], self._pool)]
+
+    def distortion(self, target: np.ndarray) -> np.ndarray:
+        """(n_partial,) local mapping distortion of a map."""
+        shapes = self._shapes
+        return local_distortion(target, shapes.partial_near, shapes.partial_mass, shapes.full_near)
+
+    def refined_map(self) -> tuple[np.ndarray, list[dict[str, float]]]:
+        """The final-round map after dense refinement, and the refinement's losses."""
+        target = self.map()
+        if self.settings.refinement == "none":
+            return target, []
+        return refine(
+            target,
+            self._shapes.partial_basis.functions,
+            self.modes.functions,
+            self.settings,
+            self._random,
+            self._pool,
+            self._progress,
+        )

@@ -1,0 +1,156 @@
+"""The report of a match: one HTML file that shows everything and asks the network for nothing."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from nho.colours import scalar_colours
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.report.curves import charts
+from nho.report.scene import REGION_INSIDE, REGION_OUTSIDE, scene
+from nho.result import MatchResult
+
+__all__ = ["render_report"]
+
+
+def render_report(
+    partial: Mesh, full: Mesh, result: MatchResult, extra: dict[str, Any] | None = None
+) -> str:
+    """The report of a match as the text of one self-contained HTML file.
+
+    Parameters
+    ----------
+    partial, full : Mesh
+        The meshes that were matched, in the vertex order of ``result``.
+    extra : dict, optional
+        More to show: ``"suspect_anchors"`` (rows of ``result.anchors``), ``"next_anchor"`` (the
+        partial vertex where another anchor would help most) and ``"metrics"`` (values by name).
+
+    Returns
+    -------
+    str
+        HTML; scripts, styles and geometry are inside it.
+    """
+    extra = extra or {}
+    _check(partial, full, result, extra)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["number"] = _number
+    suspects = sorted({int(row) for row in extra.get("suspect_anchors", ())})
+    following = extra.get("next_anchor")
+    text = environment.from_string(_part("template.html.jinja")).render(
+        style=Markup(_part("style.css")),
+        scripts=[Markup(_part(name)) for name in ("shapeview.js", "viewer.js")],
+        data=_json_for_html(scene(partial, full, result, suspects, following)),
+        partial=partial,
+        full=full,
+        result=result,
+        numbers=_numbers(partial, full, result),
+        charts=charts(result.curves),
+        settings=result.settings.as_dict(),
+        timings=_timings(result),
+        metrics=dict(extra.get("metrics") or {}),
+        suspects=[(row, *map(int, result.anchors[row])) for row in suspects],
+        show_suspects="suspect_anchors" in extra,
+        next_anchor=None if following is None else int(following),
+        scale=_css_gradient(),
+        inside=_css_colour(REGION_INSIDE),
+        outside=_css_colour(REGION_OUTSIDE),
+    )
+    # The name of a file need not be valid Unicode; the text of the report has to be.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _check(partial: Mesh, full: Mesh, result: MatchResult, extra: dict[str, Any]) -> None:
+    """Raise unless the result and the extras can belong to these meshes."""
+    for mesh, array, role in (
+        (partial, result.vertex_map, "partial"),
+        (full, result.region, "full"),
+    ):
+        if len(mesh.vertices) != len(array):
+            raise InputError(
+                f"{mesh.name}: the {role} mesh has {len(mesh.vertices)} vertices but the result "
+                f"was made with {len(array)}; give the mesh that was matched"
+            )
+    for row in extra.get("suspect_anchors", ()):
+        if not 0 <= row < len(result.anchors):
+            raise InputError(
+                f"suspect anchor {row} is not one of the {len(result.anchors)} anchors of the "
+                "result; rows count from 0"
+            )
+    following = extra.get("next_anchor")
+    if following is not None and not 0 <= following < len(partial.vertices):
+        raise InputError(
+            f"{partial.name}: next anchor {following} is not one of its "
+            f"{len(partial.vertices)} vertices; indices count from 0"
+        )
+
+
+def _numbers(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any]:
+    """The figures of the overview."""
+    matched = result.face >= 0
+    confidence = result.confidence[matched & np.isfinite(result.confidence)]
+    # A vertex stands for a third of each face around it, hence a face for its share of corners.
+    covered = full.face_areas @ result.region[full.faces].mean(axis=1)
+    return {
+        "partial_vertices": len(partial.vertices),
+        "partial_faces": len(partial.faces),
+        "full_vertices": len(full.vertices),
+        "full_faces": len(full.faces),
+        "anchors": len(result.anchors),
+        "matched": float(matched.mean()) if len(matched) else None,
+        "region": float(covered / full.area) if full.area > 0 else None,
+        "confidence": float(confidence.mean()) if len(confidence) else None,
+    }
+
+
+def _timings(result: MatchResult) -> list[tuple[str, float, float]]:
+    """(stage, seconds, share of the longest) rows."""
+    longest = max(result.timings.values(), default=0.0)
+    return [
+        (stage, seconds, seconds / longest if longest > 0 else 0.0)
+        for stage, seconds in result.timings.items()
+    ]
+
+
+def _number(value: Any) -> str:
+    """A number as people read it; anything else as its text."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{int(value):,}"
+    if isinstance(value, float | np.floating):
+        return f"{float(value):.4g}"
+    return str(value)
+
+
+def _json_for_html(value: Any) -> Markup:
+    """JSON that cannot end, or be taken for markup in, the script element around it."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _css_gradient() -> str:
+    stops = scalar_colours(np.linspace(0, 1, 16))
+    return f"linear-gradient(to right, {', '.join(map(_css_colour, stops))})"
+
+
+def _css_colour(colour: Any) -> str:
+    red, green, blue = map(int, colour)
+    return f"rgb({red} {green} {blue})"
+
+
+def _part(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")

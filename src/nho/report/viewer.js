@@ -1,0 +1,228 @@
+// The page: two linked views, what they show, their marks, and the pointer.
+"use strict";
+
+(() => {
+  const data = JSON.parse(document.getElementById("scene").textContent);
+  const find = (selector) => document.querySelector(selector);
+  const views = {};
+  try {
+    for (const name of ["partial", "full"]) {
+      views[name] = new ShapeView(find(`.stage[data-shape="${name}"]`), data[name]);
+    }
+  } catch (problem) {
+    find("#viewer").classList.add("broken");
+    find("#no-webgl").hidden = false;
+    find("#no-webgl-reason").textContent = problem.message;
+    return;
+  }
+  const partner = unpack(data.partner, Float32Array);
+  const partnerVertex = unpack(data.partnerVertex, Int32Array);
+  const confidence = unpack(data.confidence, Float32Array);
+  const regionScore = unpack(data.regionScore, Float32Array);
+  const suspects = new Set(data.suspects);
+  const hover = { partial: -1, full: -1 };
+  const resting = find("#readout").textContent;
+  let planned = false;
+
+  // ---- marks ------------------------------------------------------------------------------
+  function dot(pen, place, text, fill) {
+    pen.globalAlpha = place.hidden ? 0.28 : 1;
+    pen.beginPath();
+    pen.arc(place.x, place.y, 8.5, 0, 2 * Math.PI);
+    pen.fillStyle = fill;
+    pen.fill();
+    pen.lineWidth = 1.5;
+    pen.strokeStyle = "#fff";
+    pen.stroke();
+    pen.fillStyle = "#fff";
+    pen.fillText(text, place.x, place.y + 0.5);
+    pen.globalAlpha = 1;
+  }
+
+  function ring(pen, place) {
+    pen.setLineDash(place.hidden ? [3, 3] : []);
+    for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
+      pen.beginPath();
+      pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
+      pen.lineWidth = width;
+      pen.strokeStyle = colour;
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+    pen.beginPath();
+    pen.arc(place.x, place.y, 2.5, 0, 2 * Math.PI);
+    pen.fillStyle = "#111";
+    pen.fill();
+  }
+
+  function partnerOf(vertex) {
+    return partnerVertex[vertex] < 0 ? null : partner.subarray(3 * vertex, 3 * vertex + 3);
+  }
+
+  function drawMarks(name) {
+    const view = views[name], pen = view.overlay.getContext("2d");
+    pen.setTransform(view.dots, 0, 0, view.dots, 0, 0);
+    pen.clearRect(0, 0, view.width, view.height);
+    pen.font = "600 10px system-ui, sans-serif";
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    if (find("#show-anchors").checked) {
+      const column = name === "partial" ? 0 : 1;
+      const dots = data.anchors.map((pair, row) => [view.project(view.vertex(pair[column])), row]);
+      dots.sort((a, b) => b[0].hidden - a[0].hidden); // the hidden ones first, under the others
+      for (const [place, row] of dots) {
+        dot(pen, place, String(row), suspects.has(row) ? "#c62828" : "#22303c");
+      }
+      if (data.nextAnchor !== null) {
+        const next = data.nextAnchor;
+        const at = name === "partial" ? view.vertex(next) : partnerOf(next);
+        if (at) dot(pen, view.project(at), "+", "#b45f06");
+      }
+    }
+    if (name === "partial" && hover.partial >= 0) {
+      ring(pen, view.project(view.vertex(hover.partial)));
+    } else if (name === "full" && hover.partial >= 0 && partnerOf(hover.partial)) {
+      ring(pen, view.project(partnerOf(hover.partial)));
+    } else if (name === "full" && hover.full >= 0) {
+      ring(pen, view.project(view.vertex(hover.full)));
+    }
+  }
+
+  function drawNow() {
+    planned = false;
+    for (const name in views) {
+      views[name].draw();
+      drawMarks(name);
+    }
+  }
+
+  function draw() {
+    if (!planned) requestAnimationFrame(drawNow);
+    planned = true;
+  }
+
+  // ---- what is shown ----------------------------------------------------------------------
+  function chosen() {
+    return find('input[name="mode"]:checked').value;
+  }
+
+  function show() {
+    const mode = chosen();
+    views.partial.show(mode);
+    const faded = mode === "correspondence" && find("#fade-outside").checked;
+    views.full.show(faded ? "faded" : mode);
+    find("#fade-outside").disabled = mode !== "correspondence";
+    for (const legend of document.querySelectorAll("[data-legend]")) {
+      legend.hidden = legend.dataset.legend !== mode;
+    }
+    draw();
+  }
+
+  function readout() {
+    let text = resting;
+    if (hover.partial >= 0) {
+      const to = partnerVertex[hover.partial], trust = confidence[hover.partial];
+      text = `Partial vertex ${hover.partial} → ` + (to < 0 ? "no match" : `full vertex ${to}`)
+        + (Number.isNaN(trust) ? "" : `, confidence ${trust.toFixed(2)}`);
+    } else if (hover.full >= 0) {
+      text = `Full vertex ${hover.full}, region score ${regionScore[hover.full].toFixed(2)}`;
+    }
+    find("#readout").textContent = text;
+  }
+
+  function point(name, x, y) {
+    hover.partial = hover.full = -1;
+    hover[name] = views[name].pick(x, y);
+    readout();
+    draw();
+  }
+
+  // ---- pointer, wheel and keys ------------------------------------------------------------
+  function each(name, change) {
+    const together = find("#link-cameras").checked;
+    for (const view of together ? Object.values(views) : [views[name]]) change(view);
+    draw();
+  }
+
+  function listen(name) {
+    const view = views[name], target = view.overlay;
+    const held = new Map(); // pointers that are down, by id
+    const place = (event) => {
+      const box = target.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    const inView = ([x, y]) => [(2 * x) / view.width - 1, 1 - (2 * y) / view.height];
+    const middle = () => {
+      const all = [...held.values()];
+      return [0, 1].map((i) => all.reduce((sum, at) => sum + at[i], 0) / all.length);
+    };
+    const spread = () => {
+      const [a, b] = [...held.values()];
+      return Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
+    };
+    target.addEventListener("pointerdown", (event) => {
+      target.setPointerCapture(event.pointerId);
+      held.set(event.pointerId, place(event));
+      if (event.pointerType !== "mouse") point(name, ...place(event)); // a finger cannot hover
+    });
+    target.addEventListener("pointermove", (event) => {
+      if (!held.has(event.pointerId)) {
+        if (event.pointerType === "mouse") point(name, ...place(event));
+        return;
+      }
+      const before = middle(), wide = held.size === 2 ? spread() : 1;
+      held.set(event.pointerId, place(event));
+      const after = middle(), dx = after[0] - before[0], dy = after[1] - before[1];
+      const panning = held.size > 1 || event.shiftKey || (event.buttons & 6) !== 0;
+      each(name, (one) => {
+        if (panning) one.shift((2 * dx) / view.width, (-2 * dy) / view.height);
+        else one.turn(0.01 * dx, 0.01 * dy);
+        if (held.size === 2) one.magnify(spread() / wide, inView(after));
+      });
+    });
+    for (const kind of ["pointerup", "pointercancel"]) {
+      target.addEventListener(kind, (event) => held.delete(event.pointerId));
+    }
+    target.addEventListener("pointerleave", (event) => {
+      if (event.pointerType !== "mouse" || held.size) return;
+      hover.partial = hover.full = -1;
+      readout();
+      draw();
+    });
+    target.addEventListener("contextmenu", (event) => event.preventDefault());
+    target.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const lines = event.deltaMode === 1 ? 18 : 1;
+      const factor = Math.exp(-0.0015 * lines * event.deltaY);
+      each(name, (one) => one.magnify(factor, inView(place(event))));
+    }, { passive: false });
+    target.addEventListener("keydown", (event) => {
+      const turns = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+      const zooms = { "+": 1.15, "=": 1.15, "-": 1 / 1.15 };
+      if (event.key in turns) {
+        each(name, (one) => one.turn(...turns[event.key].map((way) => 0.12 * way)));
+      } else if (event.key in zooms) {
+        each(name, (one) => one.magnify(zooms[event.key], [0, 0]));
+      } else return;
+      event.preventDefault();
+    });
+    view.canvas.addEventListener("webglcontextlost", () => {
+      find("#no-webgl").hidden = false;
+      find("#no-webgl-reason").textContent = "the graphics context was lost; reload the page";
+    });
+  }
+
+  for (const name in views) listen(name);
+  for (const input of document.querySelectorAll('input[name="mode"], #fade-outside')) {
+    input.addEventListener("change", show);
+  }
+  find("#show-anchors").addEventListener("change", draw);
+  find("#reset-views").addEventListener("click", () => {
+    for (const name in views) views[name].reset();
+    draw();
+  });
+  new ResizeObserver(draw).observe(find("#viewer"));
+  show();
+  drawNow();
+  window.nhoReport = { views, hover, partnerOf, drawNow }; // for a look from the console
+})();

@@ -1,0 +1,133 @@
+"""What a match returns, and its form on disk."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.settings import Settings
+from nho.surface import SurfacePoints
+
+ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The answer, in the vertex order of the meshes as they were given.
+
+    Attributes
+    ----------
+    vertex_map : (n_partial,) int array
+        Partial -> full: nearest vertex of the full mesh; -1 = no match.
+    face : (n_partial,) int array
+        Partial -> full: face of the full mesh that holds the matched point; -1 = no match.
+    barycentric : (n_partial, 3) float array
+        Its weights in that face; NaN = no match.
+    confidence : (n_partial,) float array
+        0 (do not trust) to 1.
+    region : (n_full,) bool array
+        Vertices of the full mesh that the partial shape covers.
+    region_score : (n_full,) float array
+        0 to 1; above one half inside the region.
+    anchors : (m, 2) int array
+        The anchors that were used, as (partial, full) vertices.
+    status : str
+        ``"ok"``, or what fell short.
+    """
+
+    vertex_map: np.ndarray
+    face: np.ndarray
+    barycentric: np.ndarray
+    confidence: np.ndarray
+    region: np.ndarray
+    region_score: np.ndarray
+    anchors: np.ndarray
+    settings: Settings
+    status: str = "ok"
+    warnings: tuple[str, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)  # seconds by stage
+    curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)  # losses by stage
+
+    @property
+    def points(self) -> SurfacePoints:
+        """The dense map as points on the full mesh."""
+        return SurfacePoints(self.face, self.barycentric)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of ``result.npz`` by name."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    def description(self) -> dict[str, Any]:
+        """Everything but the arrays, ready for JSON."""
+        return {
+            "status": self.status,
+            "warnings": list(self.warnings),
+            "settings": self.settings.as_dict(),
+            "timings": self.timings,
+            "anchors": self.anchors.tolist(),
+            "curves": self.curves,
+        }
+
+    def save(self, folder: str | Path, **extra: Any) -> None:
+        """Write ``result.npz`` and ``settings.json`` into an existing folder."""
+        folder = Path(folder)
+        with open(folder / "result.npz", "wb") as stream:
+            np.savez_compressed(stream, **self.arrays())  # type: ignore[arg-type]
+        text = json.dumps({**self.description(), **extra}, indent=2, allow_nan=False)
+        (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> MatchResult:
+        """Read what `save` wrote; anything missing or inconsistent is an `InputError`."""
+        folder = Path(folder)
+        try:
+            with np.load(folder / "result.npz", allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in ARRAYS}
+            about = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+            _check(arrays)
+            return cls(
+                **arrays,
+                anchors=np.array(about["anchors"], dtype=np.int64).reshape(-1, 2),
+                settings=Settings.from_dict(about["settings"]),
+                status=str(about["status"]),
+                warnings=tuple(map(str, about["warnings"])),
+                timings=dict(about["timings"]),
+                curves=dict(about["curves"]),
+            )
+        except FileNotFoundError as problem:
+            raise InputError(
+                f"{folder}: no result here ({Path(problem.filename).name} is missing); "
+                "give the folder that `nho match --out` wrote"
+            ) from None
+        except InputError as problem:
+            raise InputError(f"{folder}: {problem}") from None
+        except Exception as problem:
+            raise InputError(
+                f"{folder}: the stored result is damaged ({problem}); run the match again"
+            ) from problem
+
+
+def _check(arrays: dict[str, np.ndarray]) -> None:
+    """Raise unless the arrays have the kinds and shapes of the contract."""
+    n_partial, n_full = arrays["vertex_map"].shape[0], arrays["region"].shape[0]
+    shapes = {
+        "vertex_map": ("i", (n_partial,)),
+        "face": ("i", (n_partial,)),
+        "barycentric": ("f", (n_partial, 3)),
+        "confidence": ("f", (n_partial,)),
+        "region": ("b", (n_full,)),
+        "region_score": ("f", (n_full,)),
+    }
+    for name, (kind, shape) in shapes.items():
+        if arrays[name].dtype.kind != kind or arrays[name].shape != shape:
+            raise InputError(
+                f"array {name!r} of result.npz has type {arrays[name].dtype} and shape "
+                f"{arrays[name].shape}, expected {shape}; run the match again"
+            )
+    if len(arrays["vertex_map"]) and arrays["vertex_map"].max() >= n_full:
+        raise InputError("vertex_map points beyond the full mesh; run the match again")

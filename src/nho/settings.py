@@ -1,0 +1,165 @@
+"""Every number of the method in one frozen object, each with its symbol in the paper."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_type_hints
+
+from nho.errors import InputError
+
+Activation = Literal["tanh", "relu", "leaky-relu"]
+Laplacian = Literal["robust", "cotan"]
+Operator = Literal["reduced", "sparse"]
+Refinement = Literal["neural-zoomout", "zoomout", "none"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All choices of one match. ``Settings()`` is the paper's recipe; see `preset` for others."""
+
+    seed: int = 0  # initial weights of the networks
+    threads: int = 0  # worker threads; 0 = every core. The answer does not depend on it.
+
+    # Spectra (Sec. 3)
+    laplacian: Laplacian = "robust"  # intrinsic Delaunay (robust_laplacian), or plain cotangents
+    encoding_modes: int = 20  # r: LBO eigenfunctions that encode a position on the full shape
+    spectral_modes: int = 20  # k: eigenpairs fitted, and coordinates of the reciprocal alignment
+    galerkin_modes: int = 100  # K: LBO eigenfunctions that span the reduced Hamiltonian
+
+    # Intrinsic neural field (Sec. 4.1, App. D)
+    hidden_width: int = 128
+    hidden_layers: int = 3
+    activation: Activation = "relu"  # not stated in the paper
+
+    # Operator estimation (Sec. 4.2)
+    barrier: float = 50.0  # beta: tau = beta * lambda_k
+    weight_anchor: float = 0.1  # alpha_1
+    weight_area: float = 1.0  # alpha_2
+    weight_topology: float = 0.3  # alpha_3
+    weight_spectral: float = 0.01  # alpha_4
+    fit_steps: int = 100  # Adam steps of the first fit and of every reciprocal round
+    fit_learning_rate: float = 1e-2
+    fit_operator: Operator = "reduced"  # eigenpairs inside the loss
+
+    # Reciprocal refinement (Sec. 4.2)
+    rounds: int = 4
+    readout_operator: Operator = "reduced"  # eigenpairs for support, alignment and refinement
+    support_threshold: float = 0.01  # eta: in the region where energy > eta * mu_1
+    distortion_neighbours: int = 30  # neighbours in the local mapping distortion (LMD)
+    distortion_threshold: float = 0.42  # matches below it become anchors of the next round
+
+    # Dense refinement (App. D)
+    refinement: Refinement = "neural-zoomout"
+    refine_first: int = 20  # spectral dimension of the first stage ...
+    refine_last: int = 100  # ... and of the last
+    refine_increment: int = 5
+    refine_steps: int = 200  # Adam steps a stage (neural-zoomout)
+    refine_learning_rate: float = 1e-2
+    refine_weight_decay: float = 1e-5
+
+    def __post_init__(self) -> None:
+        for field, kind in get_type_hints(Settings).items():
+            value = getattr(self, field)
+            choices = get_args(kind)
+            if choices and value not in choices:
+                raise InputError(
+                    f"setting {field}={value!r} is not one of {', '.join(map(str, choices))}"
+                )
+            if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
+                raise InputError(f"setting {field}={value!r} must be a whole number")
+            if kind is float and not _is_finite_number(value):
+                raise InputError(f"setting {field}={value!r} must be a finite number")
+            if kind in (int, float) and value < _least(field):
+                raise InputError(f"setting {field}={value} must be at least {_least(field)}")
+        if self.spectral_modes > self.galerkin_modes:
+            raise InputError(
+                f"spectral_modes={self.spectral_modes} exceeds galerkin_modes="
+                f"{self.galerkin_modes}; a reduced operator has no more modes than its basis"
+            )
+        if self.refine_last < self.refine_first:
+            raise InputError(
+                f"refine_last={self.refine_last} is below refine_first={self.refine_first}"
+            )
+
+    def replace(self, **changes: Any) -> Settings:
+        """A copy with some settings changed; an unknown name is an error that lists near ones."""
+        for name in changes:
+            _check_name(name)
+        return dataclasses.replace(self, **changes)
+
+    def with_text(self, assignments: list[str]) -> Settings:
+        """A copy changed by ``key=value`` strings, as given to ``--set``."""
+        changes: dict[str, Any] = {}
+        hints = get_type_hints(Settings)
+        for assignment in assignments:
+            name, separator, text = (part.strip() for part in assignment.partition("="))
+            if not separator:
+                raise InputError(f"--set {assignment!r} is not of the form key=value")
+            _check_name(name)
+            kind = hints[name]
+            try:
+                changes[name] = kind(text) if kind in (int, float) else text
+            except ValueError:
+                raise InputError(
+                    f"--set {assignment}: {text!r} is not a {'whole ' * (kind is int)}number"
+                ) from None
+        return dataclasses.replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Settings:
+        """The inverse of `as_dict`."""
+        return cls().replace(**values)
+
+    def to_json(self) -> str:
+        """Settings as a JSON text, keys in the order of this file."""
+        return json.dumps(self.as_dict(), indent=2)
+
+
+def _least(name: str) -> float:
+    """Smallest sensible value of a numeric setting."""
+    may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps"}
+    if name in may_be_zero or name.startswith("weight_") or name == "refine_weight_decay":
+        return 0
+    if name == "distortion_neighbours":
+        return 3
+    if get_type_hints(Settings)[name] is int:
+        return 1
+    return 1e-12
+
+
+def _is_finite_number(value: object) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and value == value
+        and abs(value) != float("inf")
+    )
+
+
+def _check_name(name: str) -> None:
+    names = [field.name for field in dataclasses.fields(Settings)]
+    if name not in names:
+        import difflib
+
+        near = difflib.get_close_matches(name, names, n=3) or names
+        raise InputError(f"setting {name!r} does not exist; did you mean {', '.join(near)}?")
+
+
+PRESETS: dict[str, Settings] = {
+    "paper": Settings(),
+    "default": Settings(),
+}
+
+
+def preset(name: str) -> Settings:
+    """Settings by preset name (``"default"`` or ``"paper"``)."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise InputError(f"preset {name!r} is unknown; choose {' or '.join(PRESETS)}") from None

@@ -1,0 +1,34 @@
+"""Shapes shared by the tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nho.mesh import Mesh
+from nho.synthetic import Cut, bumpy_sphere, cut_by_plane
+
+
+@pytest.fixture(scope="session")
+def whole() -> Mesh:
+    """A closed, asymmetric surface of 642 vertices."""
+    return bumpy_sphere(3, seed=3)
+
+
+@pytest.fixture(scope="session")
+def piece(whole: Mesh) -> Cut:
+    """Sixty percent of it, vertices and triangles unchanged."""
+    return cut_by_plane(whole, np.array([0.2, 0.5, 1.0]), keep_area=0.6)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of evaluation data, or a visible skip."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("NHO_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip("evaluation data not found; set NHO_DATA to its folder")
+    return folder

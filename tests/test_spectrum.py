@@ -1,0 +1,106 @@
+"""Eigenbases: known spectra, orthonormality, domain monotonicity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nho.mesh import Mesh
+from nho.spectrum import (
+    Laplacian,
+    dirichlet_basis,
+    hamiltonian_basis,
+    laplacian,
+    neumann_basis,
+)
+from nho.synthetic import sphere
+
+
+@pytest.mark.parametrize("kind", ["robust", "cotan"])
+def test_unit_sphere_has_eigenvalues_l_times_l_plus_one(kind):
+    basis = neumann_basis(laplacian(sphere(4), kind), 16)
+    expected = np.repeat([0, 2, 6, 12], [1, 3, 5, 7])
+    np.testing.assert_allclose(basis.eigenvalues, expected, rtol=0.01, atol=1e-6)
+
+
+def test_functions_are_orthonormal_in_the_mass_and_solve_the_problem(whole):
+    operator = laplacian(whole)
+    basis = neumann_basis(operator, 40)
+    gram = basis.functions.T @ (operator.mass[:, None] * basis.functions)
+    np.testing.assert_allclose(gram, np.eye(40), atol=1e-8)
+    residual = operator.stiffness @ basis.functions - operator.mass[:, None] * (
+        basis.functions * basis.eigenvalues
+    )
+    assert np.abs(residual).max() < 1e-8 * basis.eigenvalues[-1]
+
+
+def test_dirichlet_functions_vanish_on_the_boundary_only(piece):
+    boundary = piece.mesh.boundary_vertices
+    basis = dirichlet_basis(laplacian(piece.mesh), boundary, 20)
+    assert np.all(basis.functions[boundary] == 0)
+    assert np.all(np.abs(basis.functions[~boundary]).max(axis=1) > 0)
+    assert basis.eigenvalues[0] > 0
+
+
+def test_dirichlet_eigenvalues_of_a_submesh_are_not_below_those_of_the_whole(whole, piece):
+    # Cotangents per triangle: a function that vanishes on the cut extends by zero to the whole.
+    part = dirichlet_basis(
+        laplacian(piece.mesh, "cotan"), piece.mesh.boundary_vertices, 20
+    ).eigenvalues
+    full = neumann_basis(laplacian(whole, "cotan"), 20).eigenvalues
+    assert np.all(part >= full)
+
+
+def test_sparse_and_dense_solvers_agree(whole, monkeypatch):
+    operator = laplacian(whole)
+    lanczos = neumann_basis(operator, 25)
+    monkeypatch.setattr("nho.spectrum._DENSE_BELOW", 10**9)
+    dense = neumann_basis(operator, 25)
+    np.testing.assert_allclose(lanczos.eigenvalues, dense.eigenvalues, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        np.abs((lanczos.functions * operator.mass[:, None] * dense.functions).sum(axis=0)),
+        1.0,
+        atol=1e-6,
+    )
+
+
+def test_a_constant_potential_shifts_every_eigenvalue(whole):
+    operator = laplacian(whole)
+    plain = neumann_basis(operator, 12).eigenvalues
+    shifted = hamiltonian_basis(operator, np.full(len(whole.vertices), 7.5), 12).eigenvalues
+    np.testing.assert_allclose(shifted, plain + 7.5, rtol=1e-8)
+
+
+def test_eigenvalues_scale_with_the_inverse_square_of_length(whole):
+    small = Mesh(whole.vertices * 1e-6, whole.faces)
+    plain = neumann_basis(laplacian(whole), 10).eigenvalues
+    scaled = neumann_basis(laplacian(small), 10).eigenvalues * 1e-12
+    np.testing.assert_allclose(scaled[1:], plain[1:], rtol=1e-6)
+
+
+def test_mass_is_the_area_and_no_vertex_is_without(whole):
+    operator = laplacian(whole)
+    assert operator.mass.sum() == pytest.approx(whole.area, rel=1e-6)
+    flat = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [2, 0, 0], [3, 0, 0]], [[0, 1, 2], [1, 3, 4]])
+    assert np.all(laplacian(flat, "cotan").mass > 0)
+
+
+def test_signs_do_not_depend_on_the_vertex_order(whole):
+    random = np.random.default_rng(0)
+    order = random.permutation(len(whole.vertices))
+    place = np.argsort(order)
+    shuffled = Mesh(whole.vertices[order], place[whole.faces])
+    ours = neumann_basis(laplacian(whole), 12).functions
+    theirs = neumann_basis(laplacian(shuffled), 12).functions
+    np.testing.assert_allclose(theirs, ours[order], atol=1e-5)
+
+
+def test_a_failing_solver_is_an_error_that_names_a_remedy():
+    import scipy.sparse as sp
+
+    from nho.errors import NhoError
+
+    broken = Laplacian(sp.csc_matrix((500, 500)) * np.nan, np.ones(500))
+    broken.stiffness.setdiag(np.nan)
+    with pytest.raises((NhoError, ValueError)):
+        neumann_basis(broken, 5)
