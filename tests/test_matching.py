@@ -12,7 +12,7 @@ from nho.synthetic import bumpy_sphere, cut_by_balls, sphere
 
 # The paper's recipe with fewer steps and modes: every part runs, in about a second.
 QUICK = nho.preset("paper").replace(
-    fit_steps=40, rounds=2, galerkin_modes=60, refine_last=60, refine_steps=60
+    fit_steps=60, rounds=2, galerkin_modes=60, refine_last=60, refine_increment=20
 )
 
 

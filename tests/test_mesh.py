@@ -96,6 +96,16 @@ def test_boundary_is_where_one_face_ends():
     assert np.flatnonzero(opened.boundary_vertices).tolist() == sorted(mesh.faces[0])
 
 
+def test_an_edge_of_four_faces_is_no_boundary():
+    # Two closed tetrahedra that share the edge 0-1.
+    vertices = np.random.default_rng(1).normal(size=(6, 3))
+    faces = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+    faces += [[0, 1, 4], [0, 1, 5], [0, 4, 5], [1, 4, 5]]
+    mesh = Mesh(vertices, faces)
+    assert mesh.edge_face_counts.tolist().count(4) == 1
+    assert not mesh.boundary_vertices.any()
+
+
 def test_a_face_with_a_repeated_corner_counts_once_on_its_edge():
     mesh = Mesh(SQUARE, [[0, 1, 1], [2, 2, 2]])
     assert mesh.edges.tolist() == [[0, 1]]

@@ -125,6 +125,12 @@ def test_every_dialect_gives_the_same_mesh_in_file_order(tmp_path, case):
     assert_pyramid(read(tmp_path, *GOOD[case]))
 
 
+def test_negative_obj_indices_count_back_from_their_own_line(tmp_path):
+    first = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\n"
+    mesh = read(tmp_path, first + first.replace("v 0 0 0", "v 0 0 1"), ".obj")
+    assert mesh.faces.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 BAD = [
     (OFF.replace("OFF", "PLY"), ".off", "scan.off: an OFF text file starts with OFF"),
     (OFF.replace("OFF", "OFF BINARY"), ".off", "scan.off: an OFF text file"),

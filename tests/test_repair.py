@@ -89,6 +89,11 @@ def test_every_action_has_one_note_with_count_and_first_index():
     check_laws(mesh)
 
 
+def test_a_degenerate_face_is_not_counted_as_duplicate_too():
+    done = repair(Mesh(SQUARE[:3], [[0, 1, 1], [1, 0, 1], [0, 1, 2]], "m"))
+    assert done.notes == ("m: dropped 2 faces with a repeated vertex (first: face 0)",)
+
+
 def test_a_used_vertex_stands_for_its_equals():
     vertices = np.vstack([SQUARE[0], SQUARE])  # vertex 0 is an unused twin of vertex 1
     done = repair(Mesh(vertices, [[1, 2, 3], [1, 3, 4]]))

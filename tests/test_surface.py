@@ -77,7 +77,9 @@ def test_projection_is_the_nearest_of_all_triangles(seed, count, flatness, far, 
 
 def test_a_long_triangle_far_from_its_own_corners_is_still_found():
     # The nearest vertex belongs to the small triangle; the nearest point to the long one.
-    vertices = np.array([[-50.0, 0, 0], [50, 0, 0], [0, -9, 0], [0, 0.1, 2], [1, 0.1, 2], [0, 1, 2]])
+    vertices = np.array(
+        [[-50.0, 0, 0], [50, 0, 0], [0, -9, 0], [0, 0.1, 2], [1, 0.1, 2], [0, 1, 2]]
+    )
     mesh = Mesh(vertices, np.array([[3, 4, 5], [0, 1, 2]]))
     found, distance = project(mesh, np.array([[0.0, -0.5, 0.5]]))
     assert found.face.tolist() == [1]

@@ -12,6 +12,7 @@ from nho.groundtruth import GroundTruth, read_ground_truth
 from nho.matching import match
 from nho.mesh import Mesh
 from nho.metrics import Evaluation, evaluate
+from nho.outputs import write_outputs
 from nho.progress import Progress
 from nho.result import MatchResult
 from nho.sampling import sample_vertices
@@ -37,4 +38,5 @@ __all__ = [
     "read_ground_truth",
     "sample_vertices",
     "write_anchors",
+    "write_outputs",
 ]

@@ -18,7 +18,7 @@ from nho.parallel import thread_count
 from nho.settings import preset
 from nho.synthetic import bumpy_sphere, cut_by_plane
 
-_OPTIONAL = ("trimesh", "matplotlib", "torch", "viser", "distributed")
+_OPTIONAL = ("matplotlib", "torch")
 
 
 def doctor_command() -> None:

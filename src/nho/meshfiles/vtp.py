@@ -199,7 +199,6 @@ def _payload(data: bytes, base64: bool, file: _File) -> bytes:
     if n_blocks * file.header.itemsize > len(data):
         raise file.broken(f"an array promises {n_blocks} blocks, more than the file can hold")
     packed_sizes = stream.numbers(n_blocks)
-    stream.ready = b""  # the sizes are a base64 text of their own
     sizes = [block_size] * n_blocks
     if last_size:
         sizes[-1] = last_size

@@ -1,0 +1,43 @@
+# `make demo` and `make test` do all set-up themselves, on a fresh machine with Python 3.11+.
+PYTHON ?= python3
+DEMO_ENV := .venv-demo
+TEST_ENV := .venv
+
+.PHONY: demo test test-slow lint browser clean
+
+demo: $(DEMO_ENV)/ready
+	$(DEMO_ENV)/bin/nho demo --out nho-demo
+
+test: $(TEST_ENV)/ready lint browser
+	$(TEST_ENV)/bin/python -m pytest
+
+test-slow: $(TEST_ENV)/ready browser
+	$(TEST_ENV)/bin/python -m pytest -m slow
+
+lint: $(TEST_ENV)/ready
+	$(TEST_ENV)/bin/ruff check src tests tools
+	$(TEST_ENV)/bin/ruff format --check src tests tools
+	$(TEST_ENV)/bin/mypy
+
+# The browser tests drive a system Chromium; on Debian it is installed if we may, elsewhere the
+# tests skip and say so (in CI they fail instead).
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 \
+	       && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	  || echo "no Chromium found: the browser tests will be skipped"
+
+$(DEMO_ENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(DEMO_ENV)
+	$(DEMO_ENV)/bin/python -m pip install --quiet --editable .
+	touch $@
+
+# torch comes first and pinned: a looser pin may fetch gigabytes of CUDA packages.
+$(TEST_ENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(TEST_ENV)
+	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
+	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test,plots]'
+	touch $@
+
+clean:
+	rm -rf $(DEMO_ENV) $(TEST_ENV) nho-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
