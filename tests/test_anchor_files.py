@@ -130,17 +130,14 @@ def test_what_is_wrong_is_named_with_its_place(refused, content, parts):
     assert all(part in message for part in parts), message
 
 
-@pytest.mark.xfail(strict=True, reason="the message counts rows")
 def test_a_fraction_is_refused_by_the_name_of_its_anchor(refused):
     assert "tip" in refused("name,partial,full\ntip,1.5,0\n")
 
 
-@pytest.mark.xfail(strict=True, reason="read as no anchors at all")
 def test_a_header_without_anchors_is_refused(refused):
     assert "no anchors" in refused("partial,full\n")
 
 
-@pytest.mark.xfail(strict=True, reason="rows are counted, not lines")
 def test_lines_are_counted_as_an_editor_does(refused):
     # A quoted cell may hold a line break; the number must still be that of the file's line.
     message = refused('name,partial,full\n"two\nlines",0,3\nx,,4\n')

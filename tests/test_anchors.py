@@ -65,7 +65,6 @@ def test_an_index_out_of_range_names_anchor_vertex_and_mesh(pair, vertex, mesh, 
     assert f"vertex {vertex} of {mesh}" in message and last in message
 
 
-@pytest.mark.xfail(strict=True, reason="a float beyond int64 is cast with a warning")
 def test_an_index_beyond_every_integer_is_refused():
     assert "anchor 0" in refused(np.array([[1e300, 0.0]]))
 
@@ -76,7 +75,6 @@ def test_a_vertex_of_no_face_is_refused():
         Anchors.from_vertices(loose, FULL, np.array([[0, 0], [42, 1]]))
 
 
-@pytest.mark.xfail(strict=True, reason="numpy's ValueError comes through")
 def test_ragged_pairs_are_refused_without_a_traceback():
     assert "anchors" in refused([[0, 1], [2]])
 
@@ -126,7 +124,6 @@ def test_a_position_that_is_not_finite_is_refused(bad):
         Anchors.from_positions(PARTIAL, FULL, given, FULL.vertices[:3], source="marks")
 
 
-@pytest.mark.xfail(strict=True, reason="numpy's ValueError comes through")
 def test_lists_of_positions_of_different_lengths_are_refused():
     with pytest.raises(InputError):
         Anchors.from_positions(PARTIAL, FULL, PARTIAL.vertices[:3], FULL.vertices[:4])

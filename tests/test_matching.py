@@ -125,21 +125,15 @@ def test_order_of_vertices_and_faces_does_not_matter(whole, piece, anchors, answ
     full = Mesh(whole.vertices[f_order], random.permutation(f_place[whole.faces], axis=0))
     pairs = np.stack([p_place[anchors[:, 0]], f_place[anchors[:, 1]]], axis=1)
     shuffled = nho.match(partial, full, pairs, QUICK)
-    back = nho.MatchResult(
-        vertex_map=f_order[shuffled.vertex_map[p_place]],
-        face=shuffled.face,
-        barycentric=shuffled.barycentric,
-        confidence=shuffled.confidence[p_place],
-        region=shuffled.region[f_place],
-        region_score=shuffled.region_score[f_place],
-        anchors=anchors,
-        settings=QUICK,
-    )
-    equivalent(answer, back, whole)
+    np.testing.assert_array_equal(f_order[shuffled.vertex_map[p_place]], answer.vertex_map)
+    np.testing.assert_array_equal(shuffled.confidence[p_place], answer.confidence)
+    np.testing.assert_array_equal(shuffled.region_score[f_place], answer.region_score)
 
 
 def test_order_of_anchors_does_not_matter(whole, piece, anchors, answer):
-    equivalent(answer, nho.match(piece.mesh, whole, anchors[::-1], QUICK), whole)
+    reversed_rows = nho.match(piece.mesh, whole, anchors[::-1], QUICK)
+    for name, array in answer.arrays().items():
+        assert array.tobytes() == getattr(reversed_rows, name).tobytes(), name
 
 
 def test_the_sparse_operator_and_plain_zoomout_also_match(whole, piece, anchors):

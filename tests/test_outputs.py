@@ -262,7 +262,6 @@ def test_a_parent_that_is_a_file_is_refused(pair, tmp_path):
     assert names(tmp_path) == ["file"]
 
 
-@pytest.mark.xfail(strict=True, reason="made parents stay")
 def test_folders_made_on_the_way_go_again_on_failure(pair, tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError
@@ -273,7 +272,6 @@ def test_folders_made_on_the_way_go_again_on_failure(pair, tmp_path, monkeypatch
     assert names(tmp_path) == []
 
 
-@pytest.mark.xfail(strict=True, reason="the link is replaced and a copy of it stays")
 def test_a_link_to_a_folder_is_followed_or_refused_but_not_lost(pair, tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "result").symlink_to(tmp_path / "real", target_is_directory=True)
@@ -285,7 +283,6 @@ def test_a_link_to_a_folder_is_followed_or_refused_but_not_lost(pair, tmp_path):
     assert (tmp_path / "result").is_symlink() and names(tmp_path / "real") == sorted(FILES)
 
 
-@pytest.mark.xfail(strict=True, reason="a working folder cannot be renamed")
 def test_the_current_folder_can_be_named_by_a_dot(pair, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -316,7 +313,6 @@ def test_meshes_of_another_result_are_refused(pair, tmp_path):
     assert names(tmp_path) == []
 
 
-@pytest.mark.xfail(strict=True, reason="saving raises ValueError")
 def test_a_loss_that_is_not_finite_does_not_lose_the_result(pair, tmp_path):
     partial, full, result = pair
     odd = dataclasses.replace(result, curves={"fit": [{"loss": float("nan")}]})

@@ -113,7 +113,6 @@ def test_an_unknown_method_is_refused():
         sample_vertices(MESH, 3, "poisson")
 
 
-@pytest.mark.xfail(strict=True, reason="numpy's ValueError comes through")
 def test_a_negative_seed_is_refused():
     with pytest.raises(InputError, match="seed"):
         sample_vertices(MESH, 3, seed=-1)

@@ -44,21 +44,41 @@ WEIGHTS = "rigs/standard/weights.game_engine.json"
 # (x, y, z), applied in that order at the head of the bone, in the axes of the rest pose.
 Pose = dict[str, tuple[float, float, float]]
 POSE_A: Pose = {
-    "upperarm_l": (-6, 0, -22), "lowerarm_l": (8, 0, 0),
-    "upperarm_r": (4, 0, 14), "lowerarm_r": (-14, 0, 0),
-    "thigh_l": (-8, 0, -3), "calf_l": (10, 0, 0),
-    "thigh_r": (6, 0, 2), "calf_r": (8, 0, 0), "foot_r": (-6, 0, 0),
-    "neck_01": (3, -6, 0), "head": (4, -10, 0),
+    "upperarm_l": (-6, 0, -22),
+    "lowerarm_l": (8, 0, 0),
+    "upperarm_r": (4, 0, 14),
+    "lowerarm_r": (-14, 0, 0),
+    "thigh_l": (-8, 0, -3),
+    "calf_l": (10, 0, 0),
+    "thigh_r": (6, 0, 2),
+    "calf_r": (8, 0, 0),
+    "foot_r": (-6, 0, 0),
+    "neck_01": (3, -6, 0),
+    "head": (4, -10, 0),
 }
 POSE_B: Pose = {
-    "spine_01": (3, 5, 0), "spine_02": (3, 6, 0), "spine_03": (2, 6, -3),
-    "neck_01": (-2, 14, 0), "head": (-4, 22, 4),
-    "clavicle_l": (0, 0, 6), "upperarm_l": (-34, -12, 30), "lowerarm_l": (-24, -8, 14),
+    "spine_01": (3, 5, 0),
+    "spine_02": (3, 6, 0),
+    "spine_03": (2, 6, -3),
+    "neck_01": (-2, 14, 0),
+    "head": (-4, 22, 4),
+    "clavicle_l": (0, 0, 6),
+    "upperarm_l": (-34, -12, 30),
+    "lowerarm_l": (-24, -8, 14),
     "hand_l": (-6, 0, 8),
-    "upperarm_r": (22, 0, 12), "lowerarm_r": (-52, 0, 6), "hand_r": (-8, 0, 0),
-    "index_01_r": (-16, 0, 0), "middle_01_r": (-20, 0, 0), "ring_01_r": (-20, 0, 0),
-    "thigh_l": (-38, 0, 3), "calf_l": (46, 0, 0), "foot_l": (-6, 0, 0),
-    "thigh_r": (16, 0, -2), "calf_r": (20, 0, 0), "foot_r": (10, 0, 0), "ball_r": (-24, 0, 0),
+    "upperarm_r": (22, 0, 12),
+    "lowerarm_r": (-52, 0, 6),
+    "hand_r": (-8, 0, 0),
+    "index_01_r": (-16, 0, 0),
+    "middle_01_r": (-20, 0, 0),
+    "ring_01_r": (-20, 0, 0),
+    "thigh_l": (-38, 0, 3),
+    "calf_l": (46, 0, 0),
+    "foot_l": (-6, 0, 0),
+    "thigh_r": (16, 0, -2),
+    "calf_r": (20, 0, 0),
+    "foot_r": (10, 0, 0),
+    "ball_r": (-24, 0, 0),
 }
 # The remesher knows one edge length only, at which fingers and toes would melt. It therefore works
 # on a body whose small parts are enlarged; going back through (face, barycentric) is exact.
@@ -186,8 +206,9 @@ def locate(points: np.ndarray, normals: np.ndarray, vertices: np.ndarray, faces:
 
     The test of normals keeps a fingertip from landing on the neighbouring finger.
     """
-    face_normals = np.cross(vertices[faces[:, 1]] - vertices[faces[:, 0]],
-                            vertices[faces[:, 2]] - vertices[faces[:, 0]])
+    face_normals = np.cross(
+        vertices[faces[:, 1]] - vertices[faces[:, 0]], vertices[faces[:, 2]] - vertices[faces[:, 0]]
+    )
     face_normals /= np.linalg.norm(face_normals, axis=1, keepdims=True)
     candidates = cKDTree(vertices[faces].mean(axis=1)).query(points, k=60)[1]
     agree = np.einsum("nkj,nj->nk", face_normals[candidates], normals) > 0.2
@@ -231,9 +252,11 @@ def at(face: np.ndarray, bary: np.ndarray, values: np.ndarray, faces: np.ndarray
 
 def write_ply(path: Path, vertices: np.ndarray, faces: np.ndarray) -> None:
     """Binary PLY with float32 coordinates: half the size, still a tenth of a micrometre."""
-    header = (f"ply\nformat binary_little_endian 1.0\nelement vertex {len(vertices)}\n"
-              "property float x\nproperty float y\nproperty float z\n"
-              f"element face {len(faces)}\nproperty list uchar int vertex_indices\nend_header\n")
+    header = (
+        f"ply\nformat binary_little_endian 1.0\nelement vertex {len(vertices)}\n"
+        "property float x\nproperty float y\nproperty float z\n"
+        f"element face {len(faces)}\nproperty list uchar int vertex_indices\nend_header\n"
+    )
     rows = np.empty(len(faces), dtype=[("count", "u1"), ("corners", "<i4", 3)])
     rows["count"], rows["corners"] = 3, faces
     path.write_bytes(header.encode() + vertices.astype("<f4").tobytes() + rows.tobytes())
@@ -277,7 +300,8 @@ def main() -> None:
     write_ply(given.out / "posed.ply", at(face, bary, pose_b, shared_faces), new_faces)
     np.savez_compressed(
         given.out / "truth.npz",
-        posed_to_full_face=face.astype(np.int32), posed_to_full_barycentric=bary,
+        posed_to_full_face=face.astype(np.int32),
+        posed_to_full_barycentric=bary,
         full_to_posed_face=back_face.astype(np.int32),
         full_to_posed_barycentric=back_bary.astype(np.float32),
     )

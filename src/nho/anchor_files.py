@@ -74,9 +74,10 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{path}: cannot be read as text ({problem})") from problem
     try:
+        reader = csv.reader(io.StringIO(text, newline=""))
         table = [
-            (number, row)
-            for number, row in enumerate(csv.reader(io.StringIO(text, newline="")), start=1)
+            (reader.line_num, row)
+            for row in reader
             if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
         ]
     except csv.Error as problem:
@@ -92,6 +93,8 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
                 "give 2 (vertex indices) or 6 (coordinates)"
             )
         return list(implied), table
+    if len(table) == 1:
+        raise InputError(f"{path}: there are no anchors below the header")
     return first, table[1:]
 
 

@@ -25,12 +25,15 @@ class Anchors:
         For messages and files; defaults to the row numbers.
     gaps : (m, 2) float array
         How far the points as given lay from the (partial, full) surfaces; zero for vertices.
+    source : str
+        File name, for messages.
     """
 
     partial: SurfacePoints
     full: SurfacePoints
     names: tuple[str, ...]
     gaps: np.ndarray
+    source: str = "anchors"
 
     def __len__(self) -> int:
         return len(self.names)
@@ -45,7 +48,7 @@ class Anchors:
         source: str = "anchors",
     ) -> Anchors:
         """Anchors from (m, 2) vertex indices (partial, full), counted from 0."""
-        pairs = _as_pairs(pairs, source)
+        pairs = _as_pairs(pairs, names, source)
         names = names or tuple(str(row) for row in range(len(pairs)))
         for column, mesh in enumerate((partial, full)):
             _check_range(pairs[:, column], mesh, names, source)
@@ -54,6 +57,7 @@ class Anchors:
             SurfacePoints.at_vertices(full, pairs[:, 1]),
             names,
             np.zeros((len(pairs), 2)),
+            source,
         )
 
     @classmethod
@@ -68,6 +72,11 @@ class Anchors:
     ) -> Anchors:
         """Anchors from (m, 3) coordinates on each shape, projected to its surface."""
         columns, gaps = [], []
+        if len(partial_positions) != len(full_positions):
+            raise InputError(
+                f"{source}: {len(partial_positions)} positions on {partial.name} but "
+                f"{len(full_positions)} on {full.name}; anchors come in pairs"
+            )
         names = names or tuple(str(row) for row in range(len(partial_positions)))
         for mesh, positions in ((partial, partial_positions), (full, full_positions)):
             positions = np.asarray(positions, dtype=np.float64).reshape(-1, 3)
@@ -81,7 +90,7 @@ class Anchors:
             _check_gaps(gap, mesh, names, source)
             columns.append(points)
             gaps.append(gap)
-        return cls(columns[0], columns[1], names, np.stack(gaps, axis=1))
+        return cls(columns[0], columns[1], names, np.stack(gaps, axis=1), source)
 
     def vertices(self, partial: Mesh, full: Mesh) -> np.ndarray:
         """(m, 2) nearest vertices of the pairs."""
@@ -90,21 +99,25 @@ class Anchors:
         )
 
 
-def _as_pairs(pairs: object, source: str) -> np.ndarray:
-    array = np.asarray(pairs)
+def _as_pairs(pairs: object, names: tuple[str, ...], source: str) -> np.ndarray:
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise InputError(f"{source}: anchors must be pairs of vertex indices") from None
     if array.ndim != 2 or array.shape[1] != 2:
         raise InputError(
             f"{source}: anchors must be an (m, 2) array of vertex indices (partial, full), "
             f"not of shape {array.shape}"
         )
     if array.dtype.kind not in "iu":
-        whole = np.isfinite(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
-        whole &= array == np.floor(array) if whole.any() else False
+        whole = np.zeros(array.shape, dtype=bool)
+        if array.dtype.kind == "f":
+            whole = (np.abs(array) < 2.0**53) & (array == np.floor(array))
         if not whole.all():
             row = int(np.flatnonzero(~whole.all(axis=1))[0])
             raise InputError(
-                f"{source}: anchor {row} is {tuple(array[row].tolist())}, not a pair of "
-                "vertex indices"
+                f"{source}: anchor {names[row] if names else row} is "
+                f"{tuple(array[row].tolist())}, not a pair of vertex indices"
             )
     return array.astype(np.int64)
 

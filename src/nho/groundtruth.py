@@ -47,7 +47,7 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
             points, region = _from_npz(path, full)
         elif path.suffix == ".baryc_gt":
             table = np.loadtxt(path, ndmin=2)
-            points = SurfacePoints(table[:, 0].astype(np.int64) - 1, table[:, 1:4])
+            points = _in_faces(path, table[:, 0] - 1, table[:, 1:])
         elif path.suffix == ".csv":
             from nho.anchor_files import read_anchors
 
@@ -56,7 +56,7 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
             target[pairs[:, 0]] = pairs[:, 1]
             points = SurfacePoints.at_vertices(full, target)
         elif path.suffix in (".map", ".txt"):
-            points = _at_vertices(full, np.loadtxt(path, ndmin=1).astype(np.int64))
+            points = _at_vertices(path, full, np.loadtxt(path, ndmin=1))
         else:
             raise InputError(f"{path}: use .map, .txt, .baryc_gt, .csv or .npz")
     except InputError:
@@ -92,18 +92,36 @@ def _from_npz(path: Path, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]
     with np.load(path, allow_pickle=False) as stored:
         region = stored["region"].astype(bool) if "region" in stored else None
         if "face" in stored and "barycentric" in stored:
-            face = stored["face"].astype(np.int64)
-            return SurfacePoints(face, stored["barycentric"].astype(np.float64)), region
+            return _in_faces(path, stored["face"], stored["barycentric"]), region
         if "vertex_map" in stored:
-            return _at_vertices(full, stored["vertex_map"].astype(np.int64)), region
+            return _at_vertices(path, full, stored["vertex_map"]), region
     raise InputError(f"{path}: holds neither vertex_map nor face and barycentric")
 
 
-def _at_vertices(full: Mesh, target: np.ndarray) -> SurfacePoints:
+def _in_faces(path: Path, face: np.ndarray, barycentric: np.ndarray) -> SurfacePoints:
+    if barycentric.shape != (len(face), 3):
+        raise InputError(
+            f"{path}: the weights have shape {barycentric.shape}, expected three per row"
+        )
+    return SurfacePoints(_whole(path, face), barycentric.astype(np.float64))
+
+
+def _whole(path: Path, values: np.ndarray) -> np.ndarray:
+    """A column of whole numbers as int64."""
+    if values.ndim != 1:
+        raise InputError(f"{path}: has {values.shape[-1]} columns where one index is expected")
+    bad = np.flatnonzero(~((np.abs(values) < 2.0**53) & (values == np.floor(values))))
+    if len(bad):
+        raise InputError(f"{path}: row {bad[0]} is {values[bad[0]]}, not a whole number")
+    return values.astype(np.int64)
+
+
+def _at_vertices(path: Path, full: Mesh, target: np.ndarray) -> SurfacePoints:
+    target = _whole(path, target)
     bad = np.flatnonzero((target < -1) | (target >= len(full.vertices)))
     if len(bad):
         raise InputError(
-            f"ground truth row {bad[0]} refers to vertex {target[bad[0]]} of {full.name}, which "
-            f"has vertices 0 to {len(full.vertices) - 1}"
+            f"{path}: row {bad[0]} refers to vertex {target[bad[0]]} of {full.name}, which has "
+            f"vertices 0 to {len(full.vertices) - 1}"
         )
     return SurfacePoints.at_vertices(full, target)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 
 from nho.parallel import SERIAL, Workers
-from nho.spectrum import Basis, Laplacian, hamiltonian_basis
+from nho.spectrum import Basis, Laplacian, fixed_signs, hamiltonian_basis
 
 
 class Hamiltonian(Protocol):
@@ -49,7 +49,7 @@ class ReducedHamiltonian:
         )
         phi = self._basis.functions
         lifted = self._workers.over_rows(lambda block: phi[block] @ vectors, len(phi))
-        return Basis(values, np.concatenate(lifted))
+        return Basis(values, fixed_signs(np.concatenate(lifted), self._mass))
 
 
 class SparseHamiltonian:

@@ -73,7 +73,7 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     goal_corner, goal_leg = _corners(full, goal, goal_at)
     found_corner, found_leg = _corners(full, found, found_at)
     straight = np.linalg.norm(goal_at - found_at, axis=1)
-    best = np.where(goal.face == found.face, straight, np.inf)
+    best = np.where(_in_one_triangle(full, goal, found), straight, np.inf)
     for corner in range(3):
         # A truth at a vertex needs that corner only; it saves most of the Dijkstra runs.
         needed = np.isfinite(goal_leg[:, corner])
@@ -88,6 +88,17 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
             best[rows] = np.minimum(best[rows], ways)
     errors[both] = best / np.sqrt(full.area)
     return errors
+
+
+def _in_one_triangle(mesh: Mesh, goal: SurfacePoints, found: SurfacePoints) -> np.ndarray:
+    """(n,) bool: does the triangle of one point hold the other (a vertex or edge is shared)?"""
+
+    def holds(faces: np.ndarray, points: SurfacePoints) -> np.ndarray:
+        corners = mesh.faces[points.face]
+        shared = (corners[:, :, None] == mesh.faces[faces][:, None, :]).any(axis=2)
+        return (shared | (points.barycentric <= 0)).all(axis=1)
+
+    return holds(found.face, goal) | holds(goal.face, found)
 
 
 def _corners(mesh: Mesh, points: SurfacePoints, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -125,12 +136,17 @@ def vertex_areas(mesh: Mesh) -> np.ndarray:
 def correct_share(errors: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """PCK: share of the (finite) errors that do not exceed each threshold."""
     errors = errors[np.isfinite(errors)]
-    return (errors[:, None] <= np.asarray(thresholds)[None]).mean(axis=0)
+    return _shares(errors[:, None] <= np.asarray(thresholds)[None])
 
 
 def success_curve(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     """Share of the scores (such as IoU of many pairs) that exceed each threshold."""
-    return (np.asarray(scores)[:, None] > np.asarray(thresholds)[None]).mean(axis=0)
+    return _shares(np.asarray(scores)[:, None] > np.asarray(thresholds)[None])
+
+
+def _shares(table: np.ndarray) -> np.ndarray:
+    """Share of true rows per column; zero if there are no rows."""
+    return table.sum(axis=0) / max(len(table), 1)
 
 
 def _mean(values: np.ndarray) -> float:

@@ -16,6 +16,7 @@ from nho.mesh import Mesh
 from nho.report import render_report
 from nho.result import MatchResult
 
+_STAGING = ".nho-"  # prefix of unfinished folders
 FILES = ("result.npz", "settings.json", "partial.ply", "full.ply", "report.html")
 
 
@@ -38,10 +39,16 @@ def write_outputs(
     """
     folder = Path(folder)
     check_folder(folder)
+    place = folder.resolve()  # a link, or ".", stands for the folder it leads to
+    made = _first_missing(place.parent)
+    # A mount point cannot be renamed: there, the files are moved in one by one.
+    inside = place.is_mount()
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside = place if inside else place.parent
+        staging = Path(tempfile.mkdtemp(prefix=f"{_STAGING}{folder.name}.", dir=beside))
     except OSError as problem:
+        _remove_empty(made, place.parent)
         raise InputError(f"{folder}: cannot be written ({problem.strerror})") from problem
     try:
         os.chmod(staging, 0o777 & ~_umask())
@@ -52,21 +59,32 @@ def write_outputs(
         full.write(staging / "full.ply", region_colours(colours, result.region))
         report = render_report(partial, full, result, extra)
         (staging / "report.html").write_text(report, encoding="utf-8")
-        _swap(staging, folder)
+        (_move_files if inside else _swap)(staging, place)
+        made = None
     except OSError as problem:
         raise InputError(f"{folder}: cannot be written ({problem.strerror})") from problem
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        _remove_empty(made, place.parent)
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuse an output folder that is a file, or that holds anything but an earlier result."""
+    """Refuse an output folder that cannot be written or holds anything but an earlier result."""
     folder = Path(folder)
+    nearest = next(
+        place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
+    )
+    if not nearest.is_dir():
+        raise InputError(f"{folder}: {nearest.name} is a file; give a folder for --out")
+    if not os.access(nearest, os.W_OK):
+        raise InputError(f"{folder}: cannot be written (no permission in {nearest})")
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is a file; give a folder for --out")
-    others = sorted(entry.name for entry in folder.iterdir() if entry.name not in FILES)
+    others = sorted(
+        entry.name
+        for entry in folder.iterdir()
+        if entry.name not in FILES and not entry.name.startswith(_STAGING)
+    )
     if others:
         raise InputError(
             f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
@@ -109,6 +127,32 @@ def _swap(staging: Path, folder: Path) -> None:
         os.rename(old, folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _move_files(staging: Path, folder: Path) -> None:
+    """Replace file by file; settings.json, without which nothing reads as a result, comes last."""
+    (folder / "settings.json").unlink(missing_ok=True)
+    for name in sorted(FILES, key=lambda name: name == "settings.json"):
+        os.replace(staging / name, folder / name)
+
+
+def _first_missing(folder: Path) -> Path | None:
+    """The topmost ancestor (or the folder itself) that does not exist yet."""
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    return missing[-1] if missing else None
+
+
+def _remove_empty(top: Path | None, bottom: Path) -> None:
+    """Remove the empty folders that were made from ``top`` down to ``bottom``."""
+    if top is None:
+        return
+    for place in (bottom, *bottom.parents):
+        try:
+            place.rmdir()
+        except OSError:
+            return
+        if place == top:
+            return
 
 
 def _umask() -> int:

@@ -6,7 +6,7 @@ Everything it returns is carried back to the vertices and faces as they were giv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from nho.anchor_files import read_anchors
 from nho.anchors import FEWEST, Anchors
 from nho.errors import InputError
 from nho.mesh import Mesh
+from nho.ordering import canonical_order, reordered
 from nho.repair import Repaired, repair
 from nho.surface import SurfacePoints
 
@@ -30,8 +31,8 @@ class Side:
     ----------
     given : Mesh
     mesh : Mesh
-        Repaired, without components that hold no anchor, centred, in units of sqrt(area of the
-        full shape).
+        Repaired, without components that hold no anchor, in an order of its own (see
+        `ordering`), centred, in units of sqrt(area of the full shape).
     solver_of_given : (n_given,) int array
         -1 = the solver does not see this vertex.
     given_of_solver : (n,) int array
@@ -56,11 +57,22 @@ class Side:
 
 @dataclass(frozen=True)
 class Problem:
-    """A partial and a full shape at one scale, and their anchors as (m, 2) solver vertices."""
+    """A partial and a full shape at one scale, and their anchors.
+
+    Attributes
+    ----------
+    anchors : (m, 2) int array
+        Solver vertices, in an order of their own.
+    anchor_rows : (m,) int array
+        Row of each in ``given_anchors``.
+    given_anchors : (m, 2) int array
+        The same pairs as given, in the order given.
+    """
 
     partial: Side
     full: Side
     anchors: np.ndarray
+    anchor_rows: np.ndarray
     given_anchors: np.ndarray
     warnings: tuple[str, ...]
 
@@ -83,24 +95,24 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike) -> Problem:
     elif not isinstance(anchors, Anchors):
         anchors = Anchors.from_vertices(partial, full, anchors)
     warnings = _gap_warnings(anchors, partial, full)
-    pairs, notes = _distinct(anchors.vertices(partial, full), anchors.names)
-    warnings += notes
     repaired = [repair(partial), repair(full)]
-    warnings += [
-        note for mesh, done in zip((partial, full), repaired, strict=True) for note in done.notes
-    ]
-    scale = 1 / np.sqrt(repaired[1].mesh.area)
-    if not np.isfinite(scale):
-        raise InputError(f"{full.name}: its area is zero; every face is degenerate")
+    warnings += [note for done in repaired for note in done.notes]
+    pairs, notes = _distinct(anchors, partial, full, repaired)
+    warnings += notes
     sides = []
     for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
-        side, note = _side(mesh, done, pairs[:, column], scale)
+        side, notes = _side(mesh, done, pairs[:, column])
         sides.append(side)
-        warnings += note
+        warnings += notes
+    area = sides[1].mesh.area
+    if not area > 0:
+        raise InputError(f"{full.name}: its area is zero; every face is degenerate")
+    sides = [replace(side, mesh=side.mesh.scaled(1 / np.sqrt(area))) for side in sides]
     solver_pairs = np.stack(
         [side.solver_of_given[pairs[:, column]] for column, side in enumerate(sides)], axis=1
     )
-    return Problem(sides[0], sides[1], solver_pairs, pairs, tuple(warnings))
+    order = np.argsort(solver_pairs[:, 0])  # by surface, not by row of the file
+    return Problem(sides[0], sides[1], solver_pairs[order], order, pairs, tuple(warnings))
 
 
 def as_mesh(mesh: MeshLike, role: str) -> Mesh:
@@ -119,36 +131,56 @@ def as_mesh(mesh: MeshLike, role: str) -> Mesh:
     return Mesh(vertices, faces, role)
 
 
-def _distinct(pairs: np.ndarray, names: tuple[str, ...]) -> tuple[np.ndarray, list[str]]:
-    """Drop repeated pairs, refuse contradictions, and insist on enough of them."""
+def _distinct(
+    anchors: Anchors, partial: Mesh, full: Mesh, repaired: list[Repaired]
+) -> tuple[np.ndarray, list[str]]:
+    """Given vertices of distinct pairs: drop repeated ones, refuse contradictions and too few.
+
+    Pairs are compared as the solver sees them: welded vertices are one.
+    """
     warnings: list[str] = []
-    kept: dict[tuple[int, int], str] = {}
-    partner: dict[int, tuple[int, str]] = {}
-    for (p, q), name in zip(pairs.tolist(), names, strict=True):
+    kept: dict[tuple[int, int], int] = {}  # solver pair -> row
+    partner: dict[int, int] = {}  # solver vertex of the partial shape -> row
+    given = anchors.vertices(partial, full)
+    solver = np.stack(
+        [done.solver_of_user[given[:, column]] for column, done in enumerate(repaired)], axis=1
+    )
+    names = anchors.names
+    for row, (p, q) in enumerate(solver.tolist()):
+        for vertex, mesh, index in ((p, partial, given[row, 0]), (q, full, given[row, 1])):
+            if vertex < 0:
+                raise InputError(
+                    f"{anchors.source}: anchor {names[row]} refers to vertex {index} of "
+                    f"{mesh.name}, which belongs to degenerate faces only; pick another vertex"
+                )
         if (p, q) in kept:
-            warnings.append(f"anchor {name} repeats anchor {kept[p, q]}; it is counted once")
+            first = kept[p, q]
+            warnings.append(
+                f"anchor {names[row]} repeats anchor {names[first]}; it is counted once"
+            )
             continue
         if p in partner:
-            other, first = partner[p]
+            first = partner[p]
             raise InputError(
-                f"anchors {first} and {name} contradict each other: both start at partial vertex "
-                f"{p}, one ends at full vertex {other}, one at {q}; remove the wrong one"
+                f"{anchors.source}: anchors {names[first]} and {names[row]} contradict each other: "
+                f"both start at partial vertex {given[row, 0]}, one ends at full vertex "
+                f"{given[first, 1]}, one at {given[row, 1]}; remove the wrong one"
             )
-        partner[p] = (q, name)
-        kept[p, q] = name
-    by_target: dict[int, str] = {}
-    for (_, q), name in kept.items():
+        kept[p, q] = partner[p] = row
+    by_target: dict[int, int] = {}
+    for (_, q), row in kept.items():
         if q in by_target:
             warnings.append(
-                f"anchors {by_target[q]} and {name} end at the same full vertex {q}; both are kept"
+                f"anchors {names[by_target[q]]} and {names[row]} end at the same full vertex "
+                f"{given[row, 1]}; both are kept"
             )
-        by_target[q] = name
+        by_target[q] = row
     if len(kept) < FEWEST:
         raise InputError(
-            f"{len(kept)} distinct anchor{'s' * (len(kept) != 1)} given, at least {FEWEST} are "
-            "needed; mark more matching points"
+            f"{anchors.source}: {len(kept)} distinct anchor{'s' * (len(kept) != 1)} given, at "
+            f"least {FEWEST} are needed; mark more matching points"
         )
-    return np.array(list(kept), dtype=np.int64).reshape(-1, 2), warnings
+    return given[list(kept.values())], warnings
 
 
 def _gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
@@ -165,10 +197,8 @@ def _gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
     return warnings
 
 
-def _side(
-    given: Mesh, done: Repaired, anchored: np.ndarray, scale: float
-) -> tuple[Side, list[str]]:
-    """Keep the components that hold an anchor; centre and scale."""
+def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
+    """Keep the components that hold an anchor; put them in canonical order; centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_user[anchored]])
     count = labels.max() + 1
@@ -186,19 +216,15 @@ def _side(
             "the method is made for one, so check the result"
         )
     renumber = np.cumsum(keep) - 1
-    kept_faces = keep[done.mesh.faces[:, 0]]
-    faces = renumber[done.mesh.faces[kept_faces]]
+    kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
     vertices = done.mesh.vertices[keep]
-    mesh = Mesh((vertices - vertices.mean(axis=0)) * scale, faces, given.name)
-    solver = done.solver_of_user
-    solver_of_given = np.where((solver >= 0) & keep[solver], renumber[solver], -1)
-    return (
-        Side(
-            given,
-            mesh,
-            solver_of_given,
-            done.user_of_solver[keep],
-            done.face_of_solver[kept_faces],
-        ),
-        notes,
-    )
+    mesh = Mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
+    order = canonical_order(mesh, renumber[done.solver_of_user[anchored]])
+    mesh, face_order = reordered(mesh, order)
+    given_of_solver = done.user_of_solver[keep][order]
+    place = np.full(len(keep), -1)
+    place[np.flatnonzero(keep)[order]] = np.arange(len(order))
+    solver_of_given = np.where(done.solver_of_user >= 0, place[done.solver_of_user], -1)
+    centred = Mesh(mesh.vertices - mesh.vertices.mean(axis=0), mesh.faces, given.name)
+    faces = done.face_of_solver[kept_faces[face_order]]
+    return Side(given, centred, solver_of_given, given_of_solver, faces), notes

@@ -78,7 +78,8 @@ class MatchResult:
         folder = Path(folder)
         with open(folder / "result.npz", "wb") as stream:
             np.savez_compressed(stream, **self.arrays())  # type: ignore[arg-type]
-        text = json.dumps({**self.description(), **extra}, indent=2, allow_nan=False)
+        about = finite_or_none({**self.description(), **extra})
+        text = json.dumps(about, indent=2, allow_nan=False)
         (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
 
     @classmethod
@@ -112,6 +113,17 @@ class MatchResult:
             ) from problem
 
 
+def finite_or_none(value: Any) -> Any:
+    """The same nested value with numbers that JSON cannot hold replaced by None."""
+    if isinstance(value, dict):
+        return {key: finite_or_none(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_or_none(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
 def _check(arrays: dict[str, np.ndarray]) -> None:
     """Raise unless the arrays have the kinds and shapes of the contract."""
     n_partial, n_full = arrays["vertex_map"].shape[0], arrays["region"].shape[0]
@@ -131,3 +143,6 @@ def _check(arrays: dict[str, np.ndarray]) -> None:
             )
     if len(arrays["vertex_map"]) and arrays["vertex_map"].max() >= n_full:
         raise InputError("vertex_map points beyond the full mesh; run the match again")
+    for name in ("vertex_map", "face"):
+        if (arrays[name] < -1).any():
+            raise InputError(f"{name} has an index below -1; run the match again")

@@ -39,6 +39,8 @@ def sample_vertices(
         raise InputError(
             f"cannot sample {count} vertices of {mesh.name}: choose 1 to {len(candidates)}"
         )
+    if seed < 0:
+        raise InputError(f"seed {seed} is negative; choose 0 or more")
     random = np.random.default_rng(seed)
     if method == "random":
         return random.choice(candidates, count, replace=False)

@@ -109,7 +109,7 @@ def _lowest(stiffness: sp.spmatrix, mass: np.ndarray, count: int) -> Basis:
         values, vectors = _shift_invert(standard, count, 1 / mass.sum())
     values = np.maximum(values, 0)
     vectors = vectors / np.sqrt(mass)[:, None]
-    return Basis(values, _fix_signs(vectors, mass))
+    return Basis(values, fixed_signs(vectors, mass))
 
 
 def _shift_invert(matrix: sp.csc_matrix, count: int, unit: float) -> tuple[np.ndarray, np.ndarray]:
@@ -138,10 +138,13 @@ def _shift_invert(matrix: sp.csc_matrix, count: int, unit: float) -> tuple[np.nd
     raise NhoError(f"the eigenproblem did not converge ({error}); repair or remesh the surface")
 
 
-def _fix_signs(vectors: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Make each column's third moment positive: a choice that vertex order does not change."""
-    moment = mass @ vectors**3
-    return vectors * np.where(moment < 0, -1.0, 1.0)
+def fixed_signs(functions: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Make each column's third moment positive: a choice that vertex order does not change.
+
+    An eigenfunction has no sign of its own, but what a network learns from it depends on one.
+    """
+    moment = mass @ (functions * functions * functions)
+    return functions * np.where(moment < 0, -1.0, 1.0)
 
 
 def _cotangents(mesh: Mesh) -> tuple[sp.csc_matrix, np.ndarray]:

@@ -5,15 +5,32 @@ from __future__ import annotations
 import logging
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from nho.cli import anchors, demo, doctor, evaluate, match
 from nho.errors import NhoError
 
+
+class Interrupted(NhoError):
+    """The user pressed Ctrl-C."""
+
+
+class _Group(typer.core.TyperGroup):
+    """Turns Ctrl-C into our own error; the library would end the program without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; nothing was written") from None
+
+
 app = typer.Typer(
     name="nho",
+    cls=_Group,
     help="Match a partial 3D surface to a full one from a few anchors.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -51,10 +68,7 @@ def main() -> None:
         app()
     except NhoError as problem:
         typer.echo(f"nho: {problem}", err=True)
-        sys.exit(1)
+        sys.exit(130 if isinstance(problem, Interrupted) else 1)
     except MemoryError:
         typer.echo("nho: not enough memory for meshes of this size; decimate them first", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("nho: interrupted; nothing was written", err=True)
-        sys.exit(130)

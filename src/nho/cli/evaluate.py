@@ -11,7 +11,7 @@ import typer
 from nho.groundtruth import read_ground_truth
 from nho.mesh import Mesh
 from nho.metrics import Evaluation, evaluate
-from nho.result import MatchResult
+from nho.result import MatchResult, finite_or_none
 
 
 def eval_command(
@@ -34,7 +34,7 @@ def eval_command(
     truth = read_ground_truth(ground_truth, partial, full)
     scores = evaluate(answer, full, truth)
     if as_json:
-        typer.echo(json.dumps(scores.as_dict()))
+        typer.echo(json.dumps(finite_or_none(scores.as_dict())))
     else:
         typer.echo(evaluation_text(scores))
 

@@ -1,0 +1,36 @@
+"""An order of vertices and faces that only the surface and its anchors decide.
+
+Training amplifies the rounding of sums, and sums depend on order. So the solver never sees the
+order of a file: a shuffled mesh gives the same bits, and a moved or scaled one the same order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nho.geodesics import distances_from, edge_graph
+from nho.mesh import Mesh
+
+
+def canonical_order(mesh: Mesh, anchored: np.ndarray) -> np.ndarray:
+    """(n,) vertices by their summed edge-graph distance to the anchored ones, nearest first.
+
+    Ties, which only symmetry makes, are broken by coordinates.
+    """
+    distances = distances_from(edge_graph(mesh), anchored)
+    distances[np.isinf(distances)] = 0.0  # another component: its own anchors decide
+    total = np.sort(distances, axis=0).sum(axis=0)  # sorted: free of the order of the anchors
+    x, y, z = mesh.vertices.T
+    return np.lexsort((z, y, x, total))
+
+
+def reordered(mesh: Mesh, order: np.ndarray) -> tuple[Mesh, np.ndarray]:
+    """The mesh with vertices in ``order`` and faces sorted, and the (m,) old index of each face.
+
+    Corners keep their order within a face, so barycentric weights stay what they were.
+    """
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    faces = place[mesh.faces]
+    face_order = np.lexsort(np.sort(faces, axis=1).T[::-1])
+    return Mesh(mesh.vertices[order], faces[face_order], mesh.name), face_order
