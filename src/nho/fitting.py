@@ -7,7 +7,7 @@ import logging
 import numpy as np
 
 from nho.field import NeuralField
-from nho.losses import Objective
+from nho.losses import NOBODY, Objective
 from nho.network import Adam
 from nho.progress import Progress, ProgressCallback
 
@@ -17,16 +17,17 @@ log = logging.getLogger(__name__)
 def fit_operator(
     field: NeuralField,
     objective: Objective,
-    anchors: np.ndarray,
+    positives: np.ndarray,
     stage: str,
     progress: ProgressCallback,
+    negatives: np.ndarray = NOBODY,
 ) -> tuple[np.ndarray, list[dict[str, float]], bool]:
     """Minimise the objective from the field's present parameters on.
 
     Parameters
     ----------
-    anchors : (m,) int array
-        Vertices of the full shape that belong to the region.
+    positives, negatives : int arrays
+        Vertices of the full shape that belong to the region, and that do not.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def fit_operator(
     curve: list[dict[str, float]] = []
     best_loss, best = np.inf, field.parameters.copy()
     for step in range(settings.fit_steps):
-        loss, by_indicator, terms = objective(field.indicator(), anchors)
+        loss, by_indicator, terms = objective(field.indicator(), positives, negatives)
         if not np.isfinite(loss):
             log.warning("%s: loss not finite at step %d; keeping the best iterate", stage, step)
             field.parameters[:] = best

@@ -26,6 +26,48 @@ def edge_graph(mesh: Mesh) -> sp.csr_matrix:
     )
 
 
+def unfolded_graph(mesh: Mesh) -> sp.csr_matrix:
+    """The edge graph with, across every inner edge, the straight way between opposite corners.
+
+    The two triangles are laid flat; where the straight line leaves them, nothing is added. Paths
+    come out a few percent shorter, and depend less on how a surface is meshed.
+    """
+    n = len(mesh.vertices)
+    directed = mesh.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    opposite = mesh.faces[:, [2, 0, 1]].ravel()
+    ends = np.sort(directed, axis=1)
+    order = np.lexsort((opposite, ends[:, 1], ends[:, 0]))
+    ends, opposite = ends[order], opposite[order]
+    inner = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
+    start, p, q = mesh.vertices[ends[inner, 0]], opposite[inner], opposite[inner + 1]
+    along = mesh.vertices[ends[inner, 1]] - start
+    length = np.linalg.norm(along, axis=1)
+    length = np.maximum(length, np.finfo(float).tiny)
+
+    def laid_flat(corner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        leg = mesh.vertices[corner] - start
+        foot = (leg * along).sum(axis=1) / length
+        return foot, np.sqrt(np.maximum((leg**2).sum(axis=1) - foot**2, 0))
+
+    (foot_p, height_p), (foot_q, height_q) = laid_flat(p), laid_flat(q)
+    heights = np.maximum(height_p + height_q, np.finfo(float).tiny)
+    crossing = foot_p + (foot_q - foot_p) * height_p / heights
+    straight = (crossing > 0) & (crossing < length) & (p != q)
+    ways = np.sqrt((foot_p - foot_q) ** 2 + (height_p + height_q) ** 2)[straight]
+    i = np.concatenate([mesh.edges[:, 0], p[straight]])
+    j = np.concatenate([mesh.edges[:, 1], q[straight]])
+    lengths = np.maximum(np.concatenate([mesh.edge_lengths, ways]), np.finfo(float).tiny)
+    # The shortest of several ways between two vertices.
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    order = np.lexsort((lengths, high, low))
+    low, high, lengths = low[order], high[order], lengths[order]
+    first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]
+    low, high, lengths = low[first], high[first], lengths[first]
+    return sp.csr_matrix(
+        (np.r_[lengths, lengths], (np.r_[low, high], np.r_[high, low])), shape=(n, n)
+    )
+
+
 def distances_from(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
     """(len(sources), n) edge-graph distances; inf where there is no path."""
     return np.atleast_2d(dijkstra(graph, directed=False, indices=np.asarray(sources)))

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from nho.parallel import SERIAL, Workers
 from nho.spectrum import Basis, Laplacian, fixed_signs, hamiltonian_basis
@@ -61,6 +62,27 @@ class SparseHamiltonian:
     def modes(self, potential: np.ndarray, count: int) -> Basis:
         """The first ``count`` eigenpairs by a sparse eigen-solve."""
         return hamiltonian_basis(self._operator, potential, count)
+
+
+def insulated_modes(
+    operator: Laplacian, indicator: np.ndarray, barrier: float, count: int
+) -> Basis:
+    """Eigenpairs of the Hamiltonian whose region is also insulated from the rest.
+
+    With the potential alone, eigenfunctions vanish at the border of the region (as if it were a
+    Dirichlet boundary). Here the stiffness between two vertices is multiplied by their mean
+    indicator too, so nothing flows across the border and the eigenfunctions meet it like a natural
+    boundary: coordinates that keep vertices near the border apart.
+    """
+    off = sp.coo_matrix(operator.stiffness)
+    apart = off.row != off.col
+    i, j, weight = off.row[apart], off.col[apart], off.data[apart]
+    kept = weight * (indicator[i] + indicator[j]) / 2
+    n = len(indicator)
+    inside = sp.csr_matrix((kept, (i, j)), shape=(n, n))
+    inside = inside - sp.diags(np.asarray(inside.sum(axis=1)).ravel())
+    insulated = Laplacian(sp.csc_matrix(inside), operator.mass)
+    return hamiltonian_basis(insulated, barrier * (1 - indicator), count)
 
 
 def energy(modes: Basis) -> np.ndarray:

@@ -17,6 +17,8 @@ from nho.settings import Settings
 
 Term = tuple[float, np.ndarray]
 
+NOBODY = np.empty(0, dtype=np.int64)  # the paper knows no negatives
+
 
 def anchor_loss(s: np.ndarray, anchors: np.ndarray) -> Term:
     """Mean of -log s at the anchored vertices (Eq. 11)."""
@@ -24,6 +26,15 @@ def anchor_loss(s: np.ndarray, anchors: np.ndarray) -> Term:
     at = np.maximum(s[anchors], np.finfo(s.dtype).tiny)
     np.add.at(gradient, anchors, -1 / (len(anchors) * at))
     return float(-np.log(at).mean()), gradient
+
+
+def evidence_loss(s: np.ndarray, positives: np.ndarray, negatives: np.ndarray) -> Term:
+    """`anchor_loss` of the positives, and the same of 1 - s at the negatives if there are any."""
+    value, gradient = anchor_loss(s, positives)
+    if len(negatives):
+        outside, by_outside = anchor_loss(1 - s, negatives)
+        value, gradient = value + outside, gradient - by_outside
+    return value, gradient
 
 
 def area_loss(s: np.ndarray, mass: np.ndarray, target_area: float) -> Term:
@@ -85,12 +96,15 @@ class Objective:
     settings: Settings
 
     def __call__(
-        self, s: np.ndarray, anchors: np.ndarray
+        self, s: np.ndarray, positives: np.ndarray, negatives: np.ndarray = NOBODY
     ) -> tuple[float, np.ndarray, dict[str, float]]:
-        """Loss, its gradient by ``s``, and the unweighted terms by name."""
+        """Loss, its gradient by ``s``, and the unweighted terms by name.
+
+        ``positives`` (the anchors) and ``negatives`` are vertices inside and outside the region.
+        """
         weights = self.settings
         terms = {
-            "anchor": (weights.weight_anchor, lambda: anchor_loss(s, anchors)),
+            "anchor": (weights.weight_anchor, lambda: evidence_loss(s, positives, negatives)),
             "area": (weights.weight_area, lambda: area_loss(s, self.mass, self.area)),
             "topology": (weights.weight_topology, lambda: topology_loss(s, self.superlevels)),
             "spectral": (

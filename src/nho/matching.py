@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from nho import guided, reciprocal
+from nho.answer import Answer
 from nho.parallel import workers
 from nho.problem import AnchorsLike, MeshLike, Problem, prepare
-from nho.progress import Progress, ProgressCallback, ignore
-from nho.reciprocal import ReciprocalLoop
+from nho.progress import ProgressCallback, ignore
 from nho.result import MatchResult
 from nho.settings import Settings, preset
-from nho.shapes import analyse
 from nho.stopwatch import Stopwatch
-from nho.surface import SurfacePoints
+
+RECIPES = {"reciprocal": reciprocal.solve, "guided": guided.solve}
 
 
 def match(
@@ -41,53 +40,37 @@ def match(
     """
     if settings is None or isinstance(settings, str):
         settings = preset(settings or "default")
-    progress = progress or ignore
     clock = Stopwatch()
     with clock.time("total"), workers(settings.threads) as pool:
         with clock.time("prepare"):
             problem = prepare(partial, full, anchors)
-        with clock.time("spectra"):
-            progress(Progress("spectra", 0, 1))
-            shapes = analyse(problem, settings, pool)
-            progress(Progress("spectra", 1, 1))
-        loop = ReciprocalLoop(shapes, problem.anchors, pool, progress)
-        with clock.time("operator"):
-            loop.run()
-        with clock.time("refinement"):
-            target, curve = loop.refined_map()
-        distortion = loop.distortion(target)
-    warnings = (*problem.warnings, *shapes.warnings, *loop.warnings)
-    return _result(
-        problem, loop, target, distortion, {**loop.curves, "refine": curve}, warnings, clock.seconds
-    )
+        solve = RECIPES[settings.recipe]
+        answer = solve(problem, settings, pool, clock, progress or ignore)
+    return _carried_back(problem, answer, clock.seconds)
 
 
-def _result(
-    problem: Problem,
-    loop: ReciprocalLoop,
-    target: np.ndarray,
-    distortion: np.ndarray,
-    curves: dict[str, list[dict[str, float]]],
-    warnings: tuple[str, ...],
-    timings: dict[str, float],
-) -> MatchResult:
-    """Carry the solver's answer back to the meshes as given."""
-    full = problem.full
-    points = problem.given_points(SurfacePoints.at_vertices(full.mesh, target))
-    # Half confidence at the distortion above which the method itself does not trust a match.
-    confidence = 2 ** (-distortion / loop.settings.distortion_threshold)
-    score = full.spread(loop.score(), 0.0)
+def _carried_back(problem: Problem, answer: Answer, timings: dict[str, float]) -> MatchResult:
+    """The solver's answer on the meshes as given."""
+    partial, full = problem.partial, problem.full
+    points = problem.given_points(answer.points)
+    nearest = answer.points.nearest_vertex(full.mesh)
+    score = full.spread(answer.region_score, 0.0)
+    suspects = tuple(sorted(problem.anchor_rows[answer.suspects].tolist()))
+    last = answer.next_anchor
     return MatchResult(
-        vertex_map=problem.partial.spread(full.given_of_solver[target], -1),
+        vertex_map=partial.spread(full.given_of_solver[nearest], -1),
         face=points.face,
         barycentric=points.barycentric,
-        confidence=problem.partial.spread(confidence, 0.0),
+        confidence=partial.spread(answer.confidence, 0.0),
         region=score > 0.5,
         region_score=score,
         anchors=problem.given_anchors,
-        settings=loop.settings,
-        status=loop.status,
-        warnings=warnings,
+        settings=answer.settings,
+        status=answer.status,
+        warnings=(*problem.warnings, *answer.warnings),
         timings=timings,
-        curves=curves,
+        curves=answer.curves,
+        suspect_anchors=suspects,
+        scale=answer.scale,
+        next_anchor=int(partial.given_of_solver[last]) if last >= 0 else -1,
     )

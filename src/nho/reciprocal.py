@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nho.answer import Answer
 from nho.correspondence import align, local_distortion, nearest_rows, reliable_matches
 from nho.field import NeuralField
 from nho.fitting import fit_operator
@@ -16,9 +17,43 @@ from nho.hamiltonian import Hamiltonian, ReducedHamiltonian, SparseHamiltonian, 
 from nho.losses import Objective
 from nho.parallel import Workers
 from nho.persistence import Superlevels
-from nho.progress import ProgressCallback
+from nho.problem import Problem
+from nho.progress import Progress, ProgressCallback
 from nho.refinement import refine
-from nho.shapes import Shapes
+from nho.settings import Settings
+from nho.shapes import Shapes, analyse
+from nho.stopwatch import Stopwatch
+from nho.surface import SurfacePoints
+
+
+def solve(
+    problem: Problem,
+    settings: Settings,
+    pool: Workers,
+    clock: Stopwatch,
+    progress: ProgressCallback,
+) -> Answer:
+    """The paper's recipe: spectra, reciprocal loop, dense refinement."""
+    with clock.time("spectra"):
+        progress(Progress("spectra", 0, 1))
+        shapes = analyse(problem, settings, pool)
+        progress(Progress("spectra", 1, 1))
+    loop = ReciprocalLoop(shapes, problem.anchors, pool, progress)
+    with clock.time("operator"):
+        loop.run()
+    with clock.time("refinement"):
+        target, curve = loop.refined_map()
+    # Half confidence at the distortion above which the method itself does not trust a match.
+    confidence = 2 ** (-loop.distortion(target) / settings.distortion_threshold)
+    return Answer(
+        points=SurfacePoints.at_vertices(shapes.full, target),
+        confidence=confidence,
+        region_score=loop.score(),
+        settings=shapes.settings,
+        status=loop.status,
+        warnings=(*shapes.warnings, *loop.warnings),
+        curves={**loop.curves, "refine": curve},
+    )
 
 
 class ReciprocalLoop:

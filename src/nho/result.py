@@ -38,6 +38,13 @@ class MatchResult:
         The anchors that were used, as (partial, full) vertices.
     status : str
         ``"ok"``, or what fell short.
+    suspect_anchors : tuple of int
+        Rows of ``anchors`` that contradict the others; they were not used.
+    scale : float
+        The partial shape's coordinates times this are in the full shape's unit, as estimated from
+        the anchors; 1 where the units agree.
+    next_anchor : int
+        Partial vertex where one more anchor would help most; -1 = no suggestion.
     """
 
     vertex_map: np.ndarray
@@ -52,6 +59,9 @@ class MatchResult:
     warnings: tuple[str, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)  # seconds by stage
     curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)  # losses by stage
+    suspect_anchors: tuple[int, ...] = ()
+    scale: float = 1.0
+    next_anchor: int = -1
 
     @property
     def points(self) -> SurfacePoints:
@@ -71,6 +81,9 @@ class MatchResult:
             "timings": self.timings,
             "anchors": self.anchors.tolist(),
             "curves": self.curves,
+            "suspect_anchors": list(self.suspect_anchors),
+            "scale": self.scale,
+            "next_anchor": self.next_anchor,
         }
 
     def save(self, folder: str | Path, **extra: Any) -> None:
@@ -99,6 +112,9 @@ class MatchResult:
                 warnings=tuple(map(str, about["warnings"])),
                 timings=dict(about["timings"]),
                 curves=dict(about["curves"]),
+                suspect_anchors=tuple(map(int, about["suspect_anchors"])),
+                scale=float(about["scale"]),
+                next_anchor=int(about["next_anchor"]),
             )
         except FileNotFoundError as problem:
             raise InputError(

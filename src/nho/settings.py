@@ -12,6 +12,8 @@ from nho.errors import InputError
 Activation = Literal["tanh", "relu", "leaky-relu"]
 Laplacian = Literal["robust", "cotan"]
 Operator = Literal["reduced", "sparse"]
+Recipe = Literal["reciprocal", "guided"]
+Coordinates = Literal["both", "hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
 
 
@@ -21,6 +23,10 @@ class Settings:
 
     seed: int = 0  # initial weights of the networks
     threads: int = 0  # worker threads; 0 = every core. The answer does not depend on it.
+
+    # The recipe: "reciprocal" is the paper's loop; "guided" starts from distances to the anchors,
+    # bends the partial surface onto the full one, and uses the operator in between.
+    recipe: Recipe = "reciprocal"
 
     # Spectra (Sec. 3)
     laplacian: Laplacian = "robust"  # intrinsic Delaunay (robust_laplacian), or plain cotangents
@@ -59,6 +65,18 @@ class Settings:
     refine_learning_rate: float = 1e-2
     refine_weight_decay: float = 1e-5
 
+    # Departures from the paper, used by the recipe "guided"
+    calibrate_distances: bool = True  # take known discrepancies between anchors out
+    turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
+    anchor_limit: float = 0.5  # |log ratio| of distances above which an anchor is suspect; 0 = off
+    unit_factor: float = 1.5  # shapes whose scales differ by more are in different units
+    bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
+    coordinates: Coordinates = "both"  # spectral coordinates of the candidate maps of a round
+    negatives: bool = True  # the operator also learns where the region is not
+    insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
+    many_anchors: int = 13  # from here on one fruitless round is enough
+    gain_needed: float = 0.02  # a round's map must lower the distortion by this share, or we stop
+
     def __post_init__(self) -> None:
         for field, kind in get_type_hints(Settings).items():
             value = getattr(self, field)
@@ -67,6 +85,8 @@ class Settings:
                 raise InputError(
                     f"setting {field}={value!r} is not one of {', '.join(map(str, choices))}"
                 )
+            if kind is bool and not isinstance(value, bool):
+                raise InputError(f"setting {field}={value!r} must be true or false")
             if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
                 raise InputError(f"setting {field}={value!r} must be a whole number")
             if kind is float and not _is_finite_number(value):
@@ -100,11 +120,10 @@ class Settings:
             _check_name(name)
             kind = hints[name]
             try:
-                changes[name] = kind(text) if kind in (int, float) else text
-            except ValueError:
-                raise InputError(
-                    f"--set {assignment}: {text!r} is not a {'whole ' * (kind is int)}number"
-                ) from None
+                changes[name] = _parsed(kind, text)
+            except (ValueError, KeyError):
+                wanted = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
+                raise InputError(f"--set {assignment}: {text!r} is not {wanted}") from None
         return dataclasses.replace(self, **changes)
 
     def as_dict(self) -> dict[str, Any]:
@@ -121,9 +140,19 @@ class Settings:
         return json.dumps(self.as_dict(), indent=2)
 
 
+def _parsed(kind: Any, text: str) -> Any:
+    """The value that a text stands for; ValueError if it is none of that kind."""
+    if kind is bool:
+        return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+            text.lower()
+        ]
+    return kind(text) if kind in (int, float) else text
+
+
 def _least(name: str) -> float:
     """Smallest sensible value of a numeric setting."""
     may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps"}
+    may_be_zero |= {"turn_weight", "anchor_limit", "gain_needed"}
     if name in may_be_zero or name.startswith("weight_") or name == "refine_weight_decay":
         return 0
     if name == "distortion_neighbours":
@@ -153,7 +182,9 @@ def _check_name(name: str) -> None:
 
 PRESETS: dict[str, Settings] = {
     "paper": Settings(),
-    "default": Settings(),
+    "default": Settings(
+        recipe="guided", rounds=3, fit_steps=40, encoding_modes=60, galerkin_modes=100
+    ),
 }
 
 

@@ -1,0 +1,174 @@
+"""A first dense map from distances to the anchors.
+
+A point of the partial shape is described by its distances to the anchors, a point of the full one
+by its distances to their partners. Three things make that far better than it sounds:
+
+- *calibration*: between anchors the distances are known on both shapes, so the discrepancy (cuts
+  and holes lengthen paths, bodies differ) is interpolated over the surface and taken out;
+- *near anchors count more*, with the spacing of the anchors as the length scale;
+- *orientation*: distances cannot tell a shape from its mirror image, but the turn from one
+  distance gradient to another about the normal can.
+
+Legend: D_M (m, n_M) and D_N (m, n_N) = distances from the m anchors on either shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from nho.geodesics import distances_from, unfolded_graph
+from nho.mesh import Mesh
+from nho.parallel import SERIAL, Workers
+
+_NUGGET = 1e-2  # of the kriging kernel: anchors are trusted to about a tenth
+_TURN_SMOOTHING = 3  # averaging rounds of the turns, which are noisy on single triangles
+
+
+@dataclass(frozen=True)
+class AnchorDistances:
+    """Distances from anchors on both shapes.
+
+    Attributes
+    ----------
+    anchors : (m, 2) int array
+    partial : (m, n_partial) float array
+    full : (m, n_full) float array
+    """
+
+    anchors: np.ndarray
+    partial: np.ndarray
+    full: np.ndarray
+
+    @classmethod
+    def measure(cls, partial: Mesh, full: Mesh, anchors: np.ndarray) -> AnchorDistances:
+        """By Dijkstra on the edges and the straight ways across pairs of triangles."""
+        columns = []
+        for mesh, vertices in ((partial, anchors[:, 0]), (full, anchors[:, 1])):
+            distance = distances_from(unfolded_graph(mesh), vertices)
+            # No path at all: farther than anything that has one.
+            far = 10 * distance[np.isfinite(distance)].max()
+            columns.append(np.minimum(distance, far))
+        return cls(anchors, columns[0], columns[1])
+
+    def subset(self, rows: np.ndarray) -> AnchorDistances:
+        """Some of the anchors (indices or mask)."""
+        return AnchorDistances(self.anchors[rows], self.partial[rows], self.full[rows])
+
+    def scaled_partial(self, factor: float) -> AnchorDistances:
+        """The same with the partial shape in another unit."""
+        return AnchorDistances(self.anchors, self.partial * factor, self.full)
+
+    @property
+    def between_partial(self) -> np.ndarray:
+        """(m, m) distances between the anchors on the partial shape."""
+        return self.partial[:, self.anchors[:, 0]]
+
+    @property
+    def between_full(self) -> np.ndarray:
+        """(m, m) distances between their partners on the full shape."""
+        return self.full[:, self.anchors[:, 1]]
+
+    @property
+    def spacing(self) -> float:
+        """Median distance from an anchor to the nearest other one, on the partial shape."""
+        between = self.between_partial + np.diag(np.full(len(self.anchors), np.inf))
+        return float(np.median(between.min(axis=1)))
+
+    def kriging(self) -> np.ndarray:
+        """(m, n_partial) weights that spread values at the anchors over the partial shape."""
+        kernel = np.exp(-self.between_partial / self.spacing)
+        kernel += _NUGGET * np.eye(len(kernel))
+        return np.linalg.solve(kernel, np.exp(-self.partial / self.spacing))
+
+    def calibrated(self) -> np.ndarray:
+        """(m, n_partial) predicted distances on the full shape from each image to each partner."""
+        known = self.between_full - self.between_partial
+        return np.maximum(self.partial + known @ self.kriging(), 0)
+
+
+def first_map(
+    partial: Mesh,
+    full: Mesh,
+    distances: AnchorDistances,
+    calibrate: bool = True,
+    turn_weight: float = 0.15,
+    workers: Workers = SERIAL,
+) -> np.ndarray:
+    """(n_partial,) full vertex whose distances to the anchors fit best.
+
+    Parameters
+    ----------
+    turn_weight : float
+        Weight of orientation, as a share of the anchor spacing; 0 = distances only.
+    """
+    wanted = distances.calibrated() if calibrate else distances.partial
+    spacing = distances.spacing
+    full_distance = distances.full
+    squares = full_distance**2
+    pairs = near_pairs(distances.between_partial)
+    if turn_weight and len(pairs):
+        partial_turn = turns(partial, distances.partial, pairs)
+        full_turn = turns(full, full_distance, pairs)
+        turn_squares = full_turn**2
+
+    def block(rows: slice) -> np.ndarray:
+        own, want = distances.partial[:, rows], wanted[:, rows]
+        weight = np.exp(-(own - own.min(axis=0)) / spacing)
+        weight /= weight.sum(axis=0)
+        cost = weight.T @ squares - 2 * (weight * want).T @ full_distance
+        if turn_weight and len(pairs):
+            share = weight[pairs[:, 0]] * weight[pairs[:, 1]]
+            total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
+            share *= (turn_weight * spacing) ** 2 / total
+            cost += share.T @ turn_squares - 2 * (share * partial_turn[:, rows]).T @ full_turn
+        return cost.argmin(axis=1)
+
+    return np.concatenate(workers.over_rows(block, distances.partial.shape[1], 512))
+
+
+def near_pairs(between: np.ndarray, near: int = 6) -> np.ndarray:
+    """(k, 2) every anchor with its nearest others, each pair once."""
+    order = np.argsort(between, axis=1, kind="stable")[:, 1 : near + 1]
+    first = np.repeat(np.arange(len(between)), order.shape[1])
+    both = np.sort(np.stack([first, order.ravel()], axis=1), axis=1)
+    return np.unique(both, axis=0)
+
+
+def turns(mesh: Mesh, distances: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """(k, n) sine of the turn from the gradient of one distance to another's, about the normal.
+
+    Isometries keep it, mirror images negate it.
+    """
+    normals, areas = mesh.face_normals, mesh.face_areas
+    tiny = np.finfo(float).tiny
+    gradients = np.zeros((len(distances), len(mesh.faces), 3))
+    for corner in range(3):
+        opposite = (
+            mesh.vertices[mesh.faces[:, (corner + 2) % 3]]
+            - mesh.vertices[mesh.faces[:, (corner + 1) % 3]]
+        )
+        hat = np.cross(normals, opposite) / np.maximum(2 * areas, tiny)[:, None]
+        gradients += distances[:, mesh.faces[:, corner], None] * hat[None]
+    gradients /= np.maximum(np.linalg.norm(gradients, axis=2, keepdims=True), tiny)
+    per_face = np.stack(
+        [(np.cross(gradients[i], gradients[j]) * normals).sum(axis=1) for i, j in pairs], axis=1
+    )
+    to_vertices, to_faces = _averages(mesh)
+    per_vertex = to_vertices @ per_face
+    for _ in range(_TURN_SMOOTHING):
+        per_vertex = to_vertices @ (to_faces @ per_vertex)
+    return np.ascontiguousarray(per_vertex.T)
+
+
+def _averages(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Area-weighted face -> vertex averages, and plain vertex -> face averages."""
+    shape = (len(mesh.vertices), len(mesh.faces))
+    corner, face = mesh.faces.ravel(), np.repeat(np.arange(len(mesh.faces)), 3)
+    weights = sp.csr_matrix((np.repeat(mesh.face_areas, 3), (corner, face)), shape=shape)
+    total = np.asarray(weights.sum(axis=1)).ravel()
+    scale = sp.diags(1 / np.maximum(total, np.finfo(float).tiny))
+    thirds = sp.csr_matrix((np.full(len(face), 1 / 3), (face, corner)), shape=shape[::-1])
+    return sp.csr_matrix(scale @ weights), thirds

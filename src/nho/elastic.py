@@ -1,0 +1,98 @@
+"""As-rigid-as-possible deformation of a surface (Sorkine and Alexa 2007, spokes and rims).
+
+Legend: rest edges e_ij, cotangent weights w_ij, a rotation R_i for every vertex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from nho.mesh import Mesh
+
+# Weights outside this range belong to slivers; clipped, every local step stays well posed.
+_WEIGHT_RANGE = (0.05, 5.0)
+
+
+class Elastic:
+    """The rest shape of a surface: how it resists bending, and how bent a pose is.
+
+    Attributes
+    ----------
+    stiffness : (n, n) sparse matrix
+        Laplacian of the clipped cotangent weights (no unit).
+    unit : float
+        Mean diagonal of the stiffness; weights of targets are given in this unit.
+    """
+
+    def __init__(self, rest: Mesh) -> None:
+        weights = _edge_weights(rest)
+        self._i, self._j, self._w = weights.row, weights.col, weights.data
+        n, directed = len(rest.vertices), len(weights.data)
+        matrix = weights.tocsr()
+        degree = np.asarray(matrix.sum(axis=1)).ravel()
+        self.stiffness = sp.csc_matrix(sp.diags(degree) - matrix)
+        self.unit = float(degree.mean())
+        self._edges = rest.vertices[self._i] - rest.vertices[self._j]
+        self._weighted = self._w[:, None] * self._edges
+        self._gather = sp.csr_matrix(
+            (np.ones(directed), (self._i, np.arange(directed))), shape=(n, directed)
+        )
+        self._average = sp.csr_matrix(sp.diags(1 / degree) @ matrix)
+        self._size = self._gather @ (self._w * (self._edges**2).sum(axis=1))
+
+    def solver(self, target_weights: np.ndarray) -> spla.SuperLU:
+        """Factorised global step: stiffness plus (n,) target weights in absolute units."""
+        return spla.splu(
+            sp.csc_matrix(self.stiffness + sp.diags(target_weights)),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    def local_step(self, positions: np.ndarray) -> np.ndarray:
+        """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""
+        turn = self._rotations(positions)
+        half = 0.5 * np.einsum("eij,ej->ei", turn[self._i] + turn[self._j], self._weighted)
+        return self._gather @ half
+
+    def distortion(self, positions: np.ndarray, smoothing: int = 2) -> np.ndarray:
+        """(n,) relative misfit of every fan to a rigid motion, averaged over neighbours."""
+        bent = positions[self._i] - positions[self._j]
+        turned = np.einsum("eij,ej->ei", self._rotations(positions)[self._i], self._edges)
+        misfit = self._gather @ (self._w * ((bent - turned) ** 2).sum(axis=1))
+        size = self._size
+        for _ in range(smoothing):
+            misfit, size = misfit + self._average @ misfit, size + self._average @ size
+        return np.sqrt(misfit / size)
+
+    def _rotations(self, positions: np.ndarray) -> np.ndarray:
+        """(n, 3, 3) best rotation of every vertex's fan."""
+        bent = positions[self._i] - positions[self._j]
+        products = (bent[:, :, None] * self._weighted[:, None, :]).reshape(-1, 9)
+        u, _, vt = np.linalg.svd((self._gather @ products).reshape(-1, 3, 3))
+        flipped = np.linalg.det(u @ vt) < 0
+        u[flipped, :, 2] *= -1
+        return u @ vt
+
+
+def _edge_weights(mesh: Mesh) -> sp.coo_matrix:
+    """Half cotangents of the angles opposite to every edge, both directions, clipped."""
+    n = len(mesh.vertices)
+    rows, columns, values = [], [], []
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        apex = mesh.vertices[mesh.faces[:, c]]
+        u = mesh.vertices[mesh.faces[:, a]] - apex
+        v = mesh.vertices[mesh.faces[:, b]] - apex
+        area = np.linalg.norm(np.cross(u, v), axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cotangent = np.nan_to_num((u * v).sum(axis=1) / area, posinf=0.0, neginf=0.0)
+        rows += [mesh.faces[:, a], mesh.faces[:, b]]
+        columns += [mesh.faces[:, b], mesh.faces[:, a]]
+        values += [0.5 * cotangent, 0.5 * cotangent]
+    matrix = sp.coo_matrix(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n)
+    ).tocsr()
+    matrix.data = np.clip(matrix.data, *_WEIGHT_RANGE)
+    return matrix.tocoo()
