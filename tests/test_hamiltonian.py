@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.hamiltonian import ReducedHamiltonian, SparseHamiltonian, energy, support_score
+from nho.hamiltonian import (
+    ReducedHamiltonian,
+    SparseHamiltonian,
+    energy,
+    insulated_modes,
+    support_score,
+)
 from nho.parallel import workers
 from nho.spectrum import Basis, laplacian, neumann_basis
 
@@ -89,3 +95,53 @@ def test_reduced_matrix_has_the_same_bits_for_any_number_of_threads():
         with workers(threads) as pool:
             results.append(ReducedHamiltonian(basis, mass, pool).matrix(v))
     assert np.array_equal(*results)
+
+
+@pytest.fixture(scope="module")
+def cut_out(operator, piece):
+    """Neumann modes of the piece, and two operators of the whole that know where it is."""
+    own = neumann_basis(laplacian(piece.mesh), 12)
+    indicator = np.maximum(piece.kept_vertices.astype(float), 1e-3)
+    barrier = 50 * own.eigenvalues[-1]
+    insulated = insulated_modes(operator, indicator, barrier, 12)
+    plain = SparseHamiltonian(operator).modes(barrier * (1 - indicator), 12)
+    return own, insulated, plain
+
+
+def test_an_indicator_of_one_insulates_nothing(operator, basis):
+    modes = insulated_modes(operator, np.ones(len(operator.mass)), 100.0, 12)
+    np.testing.assert_allclose(modes.eigenvalues, basis.eigenvalues[:12], atol=1e-8)
+    overlap = modes.functions.T @ (operator.mass[:, None] * basis.functions[:, :12])
+    np.testing.assert_allclose(np.abs(overlap), np.eye(12), atol=1e-5)
+
+
+def test_insulated_eigenvalues_are_those_of_the_piece_cut_out(cut_out):
+    own, insulated, plain = cut_out
+    assert insulated.eigenvalues[0] < 0.1 * own.eigenvalues[1]  # a constant costs nothing
+    assert plain.eigenvalues[0] > 0.3 * own.eigenvalues[1]  # it does if it must vanish outside
+    away = np.abs(insulated.eigenvalues[1:] / own.eigenvalues[1:] - 1)
+    away_plain = np.abs(plain.eigenvalues[1:] / own.eigenvalues[1:] - 1)
+    assert away.max() < 0.15
+    assert away.mean() < 0.2 * away_plain.mean()
+
+
+def test_insulated_eigenfunctions_do_not_vanish_at_the_border(operator, piece, cut_out):
+    _, insulated, plain = cut_out
+    rim = piece.vertex_of_parent[piece.mesh.boundary_vertices]
+    inner = piece.vertex_of_parent[~piece.mesh.boundary_vertices]
+
+    def at_the_rim(modes):
+        return energy(modes)[rim].mean() / energy(modes)[inner].mean()
+
+    assert at_the_rim(insulated) > 0.7
+    assert at_the_rim(plain) < 0.3
+
+
+def test_insulated_eigenfunctions_live_on_the_region_and_are_orthonormal(
+    operator, piece, cut_out
+):
+    _, insulated, _ = cut_out
+    gram = insulated.functions.T @ (operator.mass[:, None] * insulated.functions)
+    np.testing.assert_allclose(gram, np.eye(12), atol=1e-7)
+    outside = (operator.mass * energy(insulated))[~piece.kept_vertices].sum()
+    assert outside < 0.02 * (operator.mass * energy(insulated)).sum()

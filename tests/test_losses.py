@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from nho.hamiltonian import ReducedHamiltonian
-from nho.losses import Objective, anchor_loss, area_loss, spectral_loss, topology_loss
+from nho.losses import (
+    NOBODY,
+    Objective,
+    anchor_loss,
+    area_loss,
+    evidence_loss,
+    spectral_loss,
+    topology_loss,
+)
 from nho.persistence import Superlevels
 from nho.settings import Settings
 from nho.spectrum import laplacian, neumann_basis
@@ -133,3 +141,54 @@ def test_objective_is_the_weighted_sum_and_skips_what_weighs_nothing(setting):
     weights = {"anchor": 0.1, "area": 1.0, "spectral": 0.01}
     assert loss == pytest.approx(sum(weights[n] * parts[n][0] for n in weights))
     np.testing.assert_allclose(gradient, sum(weights[n] * parts[n][1] for n in weights))
+
+
+def test_evidence_loss_without_negatives_is_the_anchor_loss(setting):
+    value, gradient = evidence_loss(setting["s"], setting["anchors"], NOBODY)
+    expected, expected_gradient = anchor_loss(setting["s"], setting["anchors"])
+    assert value == expected
+    np.testing.assert_array_equal(gradient, expected_gradient)
+
+
+def test_evidence_loss_is_the_mean_log_on_both_sides(setting):
+    s, inside = setting["s"], setting["anchors"]
+    outside = np.array([3, 5, 8, 3])  # one of them twice
+    value, _ = evidence_loss(s, inside, outside)
+    assert value == pytest.approx(-np.log(s[inside]).mean() - np.log(1 - s[outside]).mean())
+
+
+def test_gradient_of_the_evidence_loss_equals_finite_differences(setting):
+    s, inside = setting["s"], setting["anchors"]
+    outside = np.concatenate([np.setdiff1d(np.arange(40), inside), inside[:2]])  # some are both
+    _, gradient = evidence_loss(s, inside, outside)
+    for q in np.concatenate([inside, outside, [200, 300]]):
+        step = np.zeros_like(s)
+        step[q] = 1e-7
+        numeric = (
+            evidence_loss(s + step, inside, outside)[0]
+            - evidence_loss(s - step, inside, outside)[0]
+        ) / 2e-7
+        assert gradient[q] == pytest.approx(numeric, rel=1e-4, abs=1e-6)
+
+
+def test_evidence_loss_survives_certainty_on_the_wrong_side():
+    value, gradient = evidence_loss(np.array([0.0, 1.0]), np.array([0]), np.array([1]))
+    assert np.isfinite(value) and np.isfinite(gradient).all()
+
+
+def test_objective_counts_negatives_in_its_anchor_term(setting):
+    settings = Settings(weight_area=0.0, weight_topology=0.0, weight_spectral=0.0)
+    objective = Objective(
+        setting["mass"],
+        1.0,
+        setting["targets"],
+        setting["tau"],
+        setting["hamiltonian"],
+        setting["superlevels"],
+        settings,
+    )
+    outside = np.array([1, 2, 3])
+    loss, gradient, values = objective(setting["s"], setting["anchors"], outside)
+    value, by_s = evidence_loss(setting["s"], setting["anchors"], outside)
+    assert values == {"anchor": value} and loss == pytest.approx(0.1 * value)
+    np.testing.assert_allclose(gradient, 0.1 * by_s)

@@ -26,6 +26,7 @@ _IMAGE_PULL = 0.05  # of the images while they are being smoothed
 _IMAGE_ROUNDS = 8
 _IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose their pull
 _MOMENTUM = 0.7
+_KEEP_GRIP = 3  # iterations between factorisations
 _TOLERATED = 0.2  # relative distortion above which a vertex lets go of its target
 _NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
 
@@ -37,8 +38,8 @@ class Bending:
         self._partial, self._full = partial, full
         self.elastic = Elastic(partial)
         self._search = FacingSearch(full, _NORMAL_WEIGHT * full.mean_edge_length)
-        self._held = distances.anchors[:, 0]
-        self._goal = full.vertices[distances.anchors[:, 1]]
+        self.held = distances.anchors[:, 0]
+        self.goal = full.vertices[distances.anchors[:, 1]]
         self._spread = distances.kriging()
 
     def from_map(
@@ -48,7 +49,7 @@ class Bending:
         positions = self._smoothed(self._full.vertices[target])
         for phase in phases:
             positions = self._relaxed(positions, phase)
-            missed = self._goal - positions[self._held]
+            missed = self.goal - positions[self.held]
             positions = positions + self._spread.T @ missed
         return positions
 
@@ -62,48 +63,28 @@ class Bending:
 
     def _smoothed(self, images: np.ndarray) -> np.ndarray:
         """Fit the surface to noisy images; Cauchy weights let outliers go."""
-        unit = self.elastic.unit
+        pull = np.full(len(images), _IMAGE_PULL * self.elastic.unit)
         width = _IMAGE_WIDTH * self._full.mean_edge_length
         positions = images
-        for number in range(_IMAGE_ROUNDS):
+        for _ in range(_IMAGE_ROUNDS):
             gap = ((positions - images) ** 2).sum(axis=1)
-            pull = (
-                _IMAGE_PULL * unit / (1 + gap / width**2)
-                if number
-                else np.full(len(images), _IMAGE_PULL * unit)
-            )
-            positions = self._global_step(positions, pull, images, 1.0)
+            step = _Step(self, pull / (1 + gap / width**2), 1.0)
+            positions = step(positions, self.elastic.rotations(positions), images)
         return positions
 
     def _relaxed(self, positions: np.ndarray, phase: tuple[float, ...]) -> np.ndarray:
         """Closest points and elastic steps in turn, with momentum."""
-        unit = self.elastic.unit
-        step = np.zeros_like(positions)
+        moved_last = np.zeros_like(positions)
         for number, pull in enumerate(phase):
-            ahead = positions + _MOMENTUM * step
+            ahead = positions + _MOMENTUM * moved_last
+            turn = self.elastic.rotations(ahead)
+            if number % _KEEP_GRIP == 0:
+                bent = self.elastic.distortion(ahead, turn=turn) / _TOLERATED
+                step = _Step(self, pull * self.elastic.unit / (1 + bent**2) ** 2, _ANCHOR_PULL)
             _, closest = self._search(ahead, self._normals(ahead))
-            if number % 3 == 0:
-                bent = self.elastic.distortion(ahead) / _TOLERATED
-                grip = 1 / (1 + bent**2) ** 2
-                solver = self._solver(pull * unit * grip, _ANCHOR_PULL)
-            moved = self._solve(solver, ahead, pull * unit * grip, closest, _ANCHOR_PULL)
-            step, positions = moved - positions, moved
+            moved = step(ahead, turn, closest)
+            moved_last, positions = moved - positions, moved
         return positions
-
-    def _global_step(
-        self, positions: np.ndarray, pull: np.ndarray, targets: np.ndarray, anchor_pull: float
-    ) -> np.ndarray:
-        return self._solve(self._solver(pull, anchor_pull), positions, pull, targets, anchor_pull)
-
-    def _solver(self, pull: np.ndarray, anchor_pull: float):  # type: ignore[no-untyped-def]
-        weights = pull.copy()
-        weights[self._held] += anchor_pull * self.elastic.unit
-        return self.elastic.solver(weights)
-
-    def _solve(self, solver, positions, pull, targets, anchor_pull):  # type: ignore[no-untyped-def]
-        right = self.elastic.local_step(positions) + pull[:, None] * targets
-        right[self._held] += anchor_pull * self.elastic.unit * self._goal
-        return solver.solve(right)
 
     def _normals(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3) unit vertex normals of the partial surface at other positions."""
@@ -122,3 +103,19 @@ class Bending:
         )
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         return normals / np.maximum(length, np.finfo(float).tiny)
+
+
+class _Step:
+    """A global elastic step with fixed weights, factorised once."""
+
+    def __init__(self, bending: Bending, pull: np.ndarray, anchor_pull: float) -> None:
+        self._bending, self._pull = bending, pull[:, None]
+        self._anchor_pull = anchor_pull * bending.elastic.unit
+        weights = pull.copy()
+        weights[bending.held] += self._anchor_pull
+        self._solver = bending.elastic.solver(weights)
+
+    def __call__(self, positions: np.ndarray, turn: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        right = self._bending.elastic.local_step(positions, turn) + self._pull * targets
+        right[self._bending.held] += self._anchor_pull * self._bending.goal
+        return self._solver.solve(right)

@@ -51,24 +51,27 @@ class Elastic:
             options={"SymmetricMode": True},
         )
 
-    def local_step(self, positions: np.ndarray) -> np.ndarray:
+    def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""
-        turn = self._rotations(positions)
+        turn = self.rotations(positions) if turn is None else turn
         half = 0.5 * np.einsum("eij,ej->ei", turn[self._i] + turn[self._j], self._weighted)
         return self._gather @ half
 
-    def distortion(self, positions: np.ndarray, smoothing: int = 2) -> np.ndarray:
+    def distortion(
+        self, positions: np.ndarray, smoothing: int = 2, turn: np.ndarray | None = None
+    ) -> np.ndarray:
         """(n,) relative misfit of every fan to a rigid motion, averaged over neighbours."""
+        turn = self.rotations(positions) if turn is None else turn
         bent = positions[self._i] - positions[self._j]
-        turned = np.einsum("eij,ej->ei", self._rotations(positions)[self._i], self._edges)
+        turned = np.einsum("eij,ej->ei", turn[self._i], self._edges)
         misfit = self._gather @ (self._w * ((bent - turned) ** 2).sum(axis=1))
         size = self._size
         for _ in range(smoothing):
             misfit, size = misfit + self._average @ misfit, size + self._average @ size
         return np.sqrt(misfit / size)
 
-    def _rotations(self, positions: np.ndarray) -> np.ndarray:
-        """(n, 3, 3) best rotation of every vertex's fan."""
+    def rotations(self, positions: np.ndarray) -> np.ndarray:
+        """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
         bent = positions[self._i] - positions[self._j]
         products = (bent[:, :, None] * self._weighted[:, None, :]).reshape(-1, 9)
         u, _, vt = np.linalg.svd((self._gather @ products).reshape(-1, 3, 3))

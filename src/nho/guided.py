@@ -57,9 +57,9 @@ def solve(
         pose = bending.from_map(target) if settings.bend else full.vertices[target]
         distortion = bending.distortion(pose)
         curve.append({"distortion": distortion})
-        progress(Progress("bending", 1, settings.rounds + 1, distortion))
     rounds = settings.rounds if settings.bend and settings.coordinates != "none" else 0
-    looks = SecondLooks(problem, bending, settings, pool, progress) if rounds else None
+    with clock.time("spectra"):
+        looks = SecondLooks(problem, bending, settings, pool, progress) if rounds else None
     last = pose
     for number in range(1, rounds + 1):
         assert looks is not None
@@ -72,11 +72,12 @@ def solve(
             scores = [bending.distortion(candidate) for candidate in poses]
             last, score = poses[int(np.argmin(scores))], min(scores)
         curve.append({"distortion": score})
-        progress(Progress("bending", number + 1, rounds + 1, score))
+        progress(Progress("bending", number, rounds + 1, score))
         if score < (1 - settings.gain_needed) * distortion:
             pose, distortion = last, score
         elif number > 1 or len(distances.anchors) >= settings.many_anchors:
             break
+    progress(Progress("bending", rounds + 1, rounds + 1, distortion))
     with clock.time("region"):
         points = (
             bending.read_off(pose) if settings.bend else SurfacePoints.at_vertices(full, target)

@@ -57,7 +57,7 @@ def write_outputs(
         partial_colours = transfer_colours(full, result, colours)
         partial.write(staging / "partial.ply", partial_colours)
         full.write(staging / "full.ply", region_colours(colours, result.region))
-        report = render_report(partial, full, result, extra)
+        report = render_report(partial, full, result, {**_hints(result), **(extra or {})})
         (staging / "report.html").write_text(report, encoding="utf-8")
         (_move_files if inside else _swap)(staging, place)
         made = None
@@ -99,6 +99,16 @@ def versions() -> dict[str, str]:
         "platform": platform.platform(),
         **{name: version(name) for name in names},
     }
+
+
+def _hints(result: MatchResult) -> dict[str, Any]:
+    """What the report tells the user to look at next."""
+    hints: dict[str, Any] = {}
+    if result.suspect_anchors:
+        hints["suspect_anchors"] = list(result.suspect_anchors)
+    if result.next_anchor >= 0:
+        hints["next_anchor"] = result.next_anchor
+    return hints
 
 
 def _inputs(partial: Mesh, full: Mesh) -> dict[str, dict[str, Any]]:

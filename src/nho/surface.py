@@ -112,37 +112,44 @@ def closest_on_triangles(
     barycentric : (n, 3) float array
     squared_distance : (n,) float array
     """
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    candidates = [_inside(points, a, b, c)]
-    for first, second, (i, j) in ((a, b, (0, 1)), (b, c, (1, 2)), (c, a, (2, 0))):
-        along = second - first
-        length = (along**2).sum(axis=1)
-        t = ((points - first) * along).sum(axis=1) / np.where(length > 0, length, 1)
-        t = np.clip(t, 0, 1)
-        weights = np.zeros((len(points), 3))
-        weights[:, i], weights[:, j] = 1 - t, t
-        candidates.append(weights)
-    options = np.stack(candidates)  # (4, n, 3): the inside (or NaN) and the three edges
-    gaps = ((np.einsum("knc,ncx->knx", options, triangles) - points) ** 2).sum(axis=2)
-    gaps[np.isnan(gaps)] = np.inf
-    choice = np.argmin(gaps, axis=0)
-    rows = np.arange(len(points))
-    return options[choice, rows], gaps[choice, rows]
-
-
-def _inside(points: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Barycentric weights of the foot on the plane where it falls inside, NaN elsewhere."""
-    u, v, w = b - a, c - a, points - a
-    uu, uv, vv = (u * u).sum(1), (u * v).sum(1), (v * v).sum(1)
-    wu, wv = (w * u).sum(1), (w * v).sum(1)
-    determinant = uu * vv - uv * uv
-    with np.errstate(divide="ignore", invalid="ignore"):
+    a = triangles[:, 0]
+    u, v, w = triangles[:, 1] - a, triangles[:, 2] - a, points - a
+    uu, uv, vv = _dot(u, u), _dot(u, v), _dot(v, v)
+    wu, wv = _dot(w, u), _dot(w, v)
+    # A point is a + s u + t v. Four candidates: the foot on the plane and one on each edge.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        determinant = uu * vv - uv * uv
         s = (vv * wu - uv * wv) / determinant
         t = (uu * wv - uv * wu) / determinant
-        weights = np.stack([1 - s - t, s, t], axis=1)
-    outside = ~(weights >= 0).all(axis=1) | ~np.isfinite(weights).all(axis=1)
-    weights[outside] = np.nan
-    return weights
+        on_u, on_v = _share(wu, uu), _share(wv, vv)
+        on_uv = _share(wv - wu + uu - uv, uu + vv - 2 * uv)
+        inside = (s >= 0) & (t >= 0) & (s + t <= 1)  # False for NaN: a degenerate triangle
+        zero = np.zeros_like(on_u)
+        edge_s, edge_t = np.stack([on_u, zero, 1 - on_uv]), np.stack([zero, on_v, on_uv])
+        excess = edge_s**2 * uu + edge_t**2 * vv + 2 * edge_s * edge_t * uv
+        excess -= 2 * (edge_s * wu + edge_t * wv)
+    best = excess.argmin(axis=0)
+    rows = np.arange(len(points))
+    edge_s, edge_t = edge_s[best, rows], edge_t[best, rows]
+    edge_gap = w - edge_s[:, None] * u - edge_t[:, None] * v
+    edge_distance = _dot(edge_gap, edge_gap)
+    s, t = np.where(inside, s, 0), np.where(inside, t, 0)
+    gap = w - s[:, None] * u - t[:, None] * v
+    distance = _dot(gap, gap)
+    # In a sliver the foot on the plane may be off by more than the edges are away.
+    inside &= distance <= edge_distance
+    s, t = np.where(inside, s, edge_s), np.where(inside, t, edge_t)
+    weights = np.stack([np.maximum(1 - s - t, 0), s, t], axis=1)
+    return weights, np.where(inside, distance, edge_distance)
+
+
+def _dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.einsum("nk,nk->n", x, y)
+
+
+def _share(along: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Position along an edge, 0 to 1; 0 on an edge without length."""
+    return np.clip(along / np.where(length > 0, length, np.inf), 0, 1)
 
 
 def _a_face_of_every_vertex(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:

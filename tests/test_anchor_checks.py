@@ -1,0 +1,82 @@
+"""Anchors that contradict each other are named; different units are recognised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nho.anchor_checks import consistent, relative_scale
+from nho.distance_evidence import AnchorDistances
+from nho.geodesics import distances_from, edge_graph
+from nho.mesh import Mesh
+from nho.sampling import sample_vertices
+
+
+def true_anchors(piece, count: int, seed: int) -> np.ndarray:
+    chosen = sample_vertices(piece.mesh, count, seed=seed)
+    return np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+
+
+def bent(mesh: Mesh) -> Mesh:
+    return Mesh(mesh.vertices + 0.05 * np.sin(3 * mesh.vertices[:, [1, 2, 0]]), mesh.faces)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_moved_anchors_are_named_and_true_ones_kept(whole, piece, seed):
+    random = np.random.default_rng(seed)
+    anchors = true_anchors(piece, 25, seed)
+    moved = random.choice(len(anchors), 3, replace=False)
+    for row in moved:
+        far = distances_from(edge_graph(whole), anchors[row, 1:])[0]
+        anchors[row, 1] = random.choice(np.flatnonzero(far > 0.6 * far.max()))
+    distances = AnchorDistances.measure(bent(piece.mesh), whole, anchors)
+    kept = consistent(distances, 0.5)
+    assert not kept[moved].any()
+    assert kept.sum() == len(anchors) - 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_true_anchors_of_a_bent_piece_are_all_kept(whole, piece, seed):
+    distances = AnchorDistances.measure(bent(piece.mesh), whole, true_anchors(piece, 25, seed))
+    assert consistent(distances, 0.5).all()
+
+
+def test_swapped_anchors_are_named(whole, piece):
+    anchors = true_anchors(piece, 25, 0)
+    own = distances_from(edge_graph(piece.mesh), anchors[:1, 0])[0]
+    other = int(own[anchors[:, 0]].argmax())
+    anchors[[0, other], 1] = anchors[[other, 0], 1]
+    kept = consistent(AnchorDistances.measure(piece.mesh, whole, anchors), 0.5)
+    np.testing.assert_array_equal(np.flatnonzero(~kept), np.sort([0, other]))
+
+
+def test_at_least_half_stay_whatever_is_given(whole, piece):
+    random = np.random.default_rng(0)
+    anchors = true_anchors(piece, 20, 0)
+    anchors[:, 1] = random.choice(len(whole.vertices), 20, replace=False)
+    kept = consistent(AnchorDistances.measure(piece.mesh, whole, anchors), 1e-6)
+    assert 10 <= kept.sum() < 20
+
+
+def test_two_anchors_that_end_at_one_place_do_no_harm(whole, piece):
+    anchors = true_anchors(piece, 20, 0)
+    beside = piece.mesh.edges[(piece.mesh.edges == anchors[0, 0]).any(axis=1)][0]
+    beside = beside[beside != anchors[0, 0]]
+    anchors = np.concatenate([anchors, [[beside[0], anchors[0, 1]]]])
+    distances = AnchorDistances.measure(piece.mesh, whole, anchors)
+    assert consistent(distances, 0.5).all()
+    assert relative_scale(distances) == pytest.approx(1.0, rel=0.02)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 0.0254, 1.0, 39.37, 1e3])
+def test_relative_scale_recovers_the_unit(whole, piece, unit):
+    anchors = true_anchors(piece, 15, 0)
+    distances = AnchorDistances.measure(bent(piece.mesh).scaled(unit), whole, anchors)
+    assert relative_scale(distances) == pytest.approx(1 / unit, rel=0.05)
+
+
+def test_relative_scale_survives_wrong_anchors(whole, piece):
+    anchors = true_anchors(piece, 25, 1)
+    anchors[:3, 1] = anchors[[1, 2, 0], 1]
+    distances = AnchorDistances.measure(piece.mesh.scaled(100.0), whole, anchors)
+    assert relative_scale(distances) == pytest.approx(0.01, rel=0.1)

@@ -1,0 +1,118 @@
+"""Bending: the truth is kept, noise is removed, anchors are met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nho.bending import Bending
+from nho.distance_evidence import AnchorDistances
+from nho.geodesics import edge_graph, neighbourhoods
+from nho.mesh import Mesh
+from nho.sampling import sample_vertices
+from nho.surface import project
+
+
+@pytest.fixture(scope="module")
+def bent(piece) -> Mesh:
+    """The piece in another pose and place: a smooth bend, a turn and a shift."""
+    v = piece.mesh.vertices + 0.04 * np.sin(3 * piece.mesh.vertices[:, [1, 2, 0]])
+    turn = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    return Mesh(v @ turn.T + 10, piece.mesh.faces)
+
+
+@pytest.fixture(scope="module")
+def anchors(piece):
+    chosen = sample_vertices(piece.mesh, 12)
+    return np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def bending(whole, bent, anchors):
+    return Bending(bent, whole, AnchorDistances.measure(bent, whole, anchors))
+
+
+@pytest.fixture(scope="module")
+def noisy(whole, piece):
+    """The true map with every image a few vertices off and one in twenty anywhere."""
+    random = np.random.default_rng(0)
+    near = neighbourhoods(edge_graph(whole), 15).index
+    n = len(piece.vertex_of_parent)
+    target = near[piece.vertex_of_parent, random.integers(15, size=n)]
+    anywhere = random.uniform(size=n) < 0.05
+    target[anywhere] = random.integers(len(whole.vertices), size=anywhere.sum())
+    return target
+
+
+@pytest.fixture(scope="module")
+def from_noise(bending, noisy):
+    return bending.from_map(noisy)
+
+
+def gaps(whole, piece, positions):
+    truth = whole.vertices[piece.vertex_of_parent]
+    return np.linalg.norm(positions - truth, axis=1) / whole.mean_edge_length
+
+
+def test_the_true_map_stays_near_the_truth(whole, piece, bending):
+    pose = bending.from_map(piece.vertex_of_parent)
+    found = bending.read_off(pose).positions(whole)
+    assert gaps(whole, piece, found).mean() < 0.4
+    assert gaps(whole, piece, found).max() < 2
+
+
+def test_a_noisy_map_ends_much_nearer_to_the_truth(whole, piece, bending, noisy, from_noise):
+    before = gaps(whole, piece, whole.vertices[noisy]).mean()
+    after = gaps(whole, piece, bending.read_off(from_noise).positions(whole)).mean()
+    assert before > 1.5 and after < 0.35 * before
+
+
+def test_bending_lowers_the_distortion(whole, bending, noisy, from_noise):
+    assert bending.distortion(from_noise) < 0.2 * bending.distortion(whole.vertices[noisy])
+    mean = bending.elastic.distortion(from_noise).mean()
+    assert bending.distortion(from_noise) == pytest.approx(mean)
+
+
+def test_anchors_are_met(whole, anchors, from_noise):
+    missed = np.linalg.norm(from_noise[anchors[:, 0]] - whole.vertices[anchors[:, 1]], axis=1)
+    assert missed.max() < 0.2 * whole.mean_edge_length
+
+
+def test_the_pose_lies_on_the_full_surface(whole, from_noise):
+    _, off = project(whole, from_noise)
+    assert off.mean() < 0.1 * whole.mean_edge_length
+
+
+def test_read_off_gives_valid_points_near_the_pose(whole, bending, from_noise):
+    points = bending.read_off(from_noise)
+    assert len(points) == len(from_noise)
+    assert (points.face >= 0).all() and (points.face < len(whole.faces)).all()
+    assert (points.barycentric >= 0).all()
+    np.testing.assert_allclose(points.barycentric.sum(axis=1), 1)
+    away = np.linalg.norm(points.positions(whole) - from_noise, axis=1)
+    assert np.percentile(away, 95) < 0.5 * whole.mean_edge_length
+
+
+def test_position_of_the_partial_shape_does_not_matter(
+    whole, piece, bent, anchors, noisy, from_noise
+):
+    back = Mesh((bent.vertices - 10) @ np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), bent.faces)
+    again = Bending(back, whole, AnchorDistances.measure(back, whole, anchors)).from_map(noisy)
+    np.testing.assert_allclose(again, from_noise, atol=1e-6)
+
+
+def test_inputs_are_never_changed(whole, bent, anchors, noisy):
+    distances = AnchorDistances.measure(bent, whole, anchors)
+    held = (distances.anchors, distances.partial, distances.full, noisy)
+    before = [array.tobytes() for array in held]
+    bending = Bending(bent, whole, distances)
+    pose = bending.from_map(noisy, ((0.1, 0.1),))
+    kept = pose.copy()
+    bending.read_off(pose)
+    bending.distortion(pose)
+    assert before == [array.tobytes() for array in held]
+    np.testing.assert_array_equal(pose, kept)
+
+
+def test_bending_twice_gives_the_same_bits(bending, noisy, from_noise):
+    assert bending.from_map(noisy).tobytes() == from_noise.tobytes()

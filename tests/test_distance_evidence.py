@@ -1,0 +1,201 @@
+"""Distances to anchors as evidence: calibration, orientation and the first map."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import shortest_path
+
+from nho.distance_evidence import AnchorDistances, first_map, near_pairs, turns
+from nho.geodesics import unfolded_graph
+from nho.mesh import Mesh
+from nho.parallel import workers
+from nho.sampling import sample_vertices
+from nho.synthetic import bumpy_sphere, sphere
+
+
+def self_distances(mesh: Mesh, count: int) -> AnchorDistances:
+    chosen = sample_vertices(mesh, count)
+    return AnchorDistances.measure(mesh, mesh, np.stack([chosen, chosen], axis=1))
+
+
+@pytest.fixture(scope="module")
+def distances(whole, piece):
+    """A piece, bent so that its distances are not the full shape's."""
+    chosen = sample_vertices(piece.mesh, 20)
+    bent = Mesh(piece.mesh.vertices * [1.0, 1.15, 0.9], piece.mesh.faces)
+    anchors = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+    return AnchorDistances.measure(bent, whole, anchors)
+
+
+@pytest.fixture(scope="module")
+def bilateral() -> Mesh:
+    """A bumpy surface that x -> -x maps to itself, and no other symmetry does."""
+    ball = sphere(3)
+    random = np.random.default_rng(5)
+    directions = random.standard_normal((5, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    both = np.concatenate([directions, directions * [-1, 1, 1]])
+    heights = np.tile(random.uniform(0.1, 0.4, 5), 2)
+    bumps = np.exp(4 * (ball.vertices @ both.T - 1)) @ heights
+    return Mesh(ball.vertices * (1 + bumps)[:, None], ball.faces)
+
+
+def test_measured_distances_are_shortest_paths():
+    mesh = bumpy_sphere(2, seed=0)
+    anchors = np.array([[3, 10], [50, 20], [161, 0]])
+    measured = AnchorDistances.measure(mesh, mesh.scaled(2.0), anchors)
+    # Another algorithm than the library's.
+    table = shortest_path(unfolded_graph(mesh), method="FW", directed=False)
+    np.testing.assert_allclose(measured.partial, table[anchors[:, 0]], atol=1e-12)
+    np.testing.assert_allclose(measured.full, 2 * table[anchors[:, 1]], atol=1e-12)
+    between = table[np.ix_(anchors[:, 0], anchors[:, 0])]
+    np.testing.assert_allclose(measured.between_partial, between, atol=1e-12)
+    between = 2 * table[np.ix_(anchors[:, 1], anchors[:, 1])]
+    np.testing.assert_allclose(measured.between_full, between, atol=1e-12)
+
+
+def test_another_component_is_finite_and_farther_than_anything_reached():
+    small = bumpy_sphere(1, seed=0)
+    n = len(small.vertices)
+    two = Mesh(
+        np.vstack([small.vertices, small.vertices + 9]), np.vstack([small.faces, small.faces + n])
+    )
+    measured = AnchorDistances.measure(two, two, np.array([[0, 0], [5, 5], [n, n]]))
+    assert np.isfinite(measured.partial).all()
+    assert measured.partial[0, n:].min() > measured.partial[0, :n].max()
+    assert measured.partial[2, :n].min() > measured.partial[2, n:].max()
+
+
+def test_spacing_is_the_median_distance_to_the_nearest_other_anchor():
+    line = np.abs(np.subtract.outer([0.0, 1.0, 3.0, 7.0], [0.0, 1.0, 3.0, 7.0]))
+    pairs = np.stack([np.arange(4)] * 2, axis=1)
+    assert AnchorDistances(pairs, line, line).spacing == pytest.approx(1.5)  # of 1, 1, 2, 4
+
+
+def test_subsets_and_scales_leave_the_rest_alone(distances):
+    rows = np.array([4, 1, 7])
+    few = distances.subset(rows)
+    np.testing.assert_array_equal(few.between_full, distances.between_full[np.ix_(rows, rows)])
+    larger = distances.scaled_partial(3.0)
+    np.testing.assert_array_equal(larger.partial, 3 * distances.partial)
+    np.testing.assert_array_equal(larger.full, distances.full)
+    assert larger.spacing == pytest.approx(3 * distances.spacing)
+
+
+def test_kriging_reproduces_values_at_the_anchors(distances):
+    weights = distances.kriging()
+    at = distances.anchors[:, 0]
+    values = np.random.default_rng(0).standard_normal((5, len(at)))
+    np.testing.assert_allclose(values @ weights[:, at], values, atol=0.15)
+    assert np.abs(values @ weights[:, at] - values).mean() < 0.03
+    spread = values @ weights  # in between, values of the size of the given ones
+    assert np.abs(spread).max() < 1.5 * np.abs(values).max()
+
+
+def test_kriging_does_not_depend_on_the_unit(distances):
+    np.testing.assert_allclose(
+        distances.scaled_partial(1e4).kriging(), distances.kriging(), atol=1e-9
+    )
+
+
+def test_calibrated_distances_are_nearly_exact_at_the_anchors(distances):
+    at = distances.anchors[:, 0]
+    wrong = np.abs(distances.between_partial - distances.between_full)
+    left = np.abs(distances.calibrated()[:, at] - distances.between_full)
+    assert wrong.mean() > 0.05  # there is something to calibrate
+    assert left.mean() < 0.05 * wrong.mean() and left.max() < 0.25 * wrong.max()
+
+
+def test_calibration_also_helps_between_the_anchors(distances, piece):
+    truth = distances.full[:, piece.vertex_of_parent]
+    before = np.abs(distances.partial - truth).mean()
+    assert np.abs(distances.calibrated() - truth).mean() < 0.5 * before
+
+
+def test_near_pairs_are_unique_sorted_and_near(distances):
+    between = distances.between_partial
+    pairs = near_pairs(between, near=4)
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert [tuple(p) for p in pairs.tolist()] == sorted({tuple(p) for p in pairs.tolist()})
+    rank = np.argsort(np.argsort(between, axis=1), axis=1)
+    i, j = pairs.T
+    assert (np.minimum(rank[i, j], rank[j, i]) <= 4).all()
+    listed = {tuple(p) for p in pairs.tolist()}
+    for row in range(len(between)):
+        for other in np.argsort(between[row])[1:5].tolist():
+            assert (min(row, other), max(row, other)) in listed
+
+
+def test_near_pairs_of_three_anchors_are_all_three():
+    between = np.array([[0.0, 1, 2], [1, 0, 2.5], [2, 2.5, 0]])
+    np.testing.assert_array_equal(near_pairs(between), [[0, 1], [0, 2], [1, 2]])
+
+
+def test_turns_keep_under_rigid_motion_and_flip_in_a_mirror(whole):
+    distances = self_distances(whole, 8)
+    pairs = near_pairs(distances.between_partial)
+    plain = turns(whole, distances.partial, pairs)
+    matrix = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    matrix *= np.sign(np.linalg.det(matrix))
+    moved = Mesh(5 * whole.vertices @ matrix + 1, whole.faces)
+    np.testing.assert_allclose(turns(moved, 5 * distances.partial, pairs), plain, atol=1e-9)
+    # The mirror image of a surface, its faces still turned outwards.
+    mirrored = Mesh(whole.vertices * [-1, 1, 1], whole.faces[:, ::-1])
+    np.testing.assert_allclose(turns(mirrored, distances.partial, pairs), -plain, atol=1e-9)
+    assert np.abs(plain).mean() > 0.2 and np.abs(plain).max() <= 1 + 1e-9
+
+
+def test_turns_on_a_plane_are_the_sine_of_the_angle_between_the_anchors():
+    size = 21
+    i, j = np.divmod(np.arange(size * size), size)
+    a = (i * size + j)[(i < size - 1) & (j < size - 1)]
+    faces = np.vstack(
+        [np.column_stack([a, a + size, a + size + 1]), np.column_stack([a, a + size + 1, a + 1])]
+    )
+    mesh = Mesh(np.column_stack([i, j, 0 * i]).astype(float), faces)
+    sources = np.array([[-40.0, 10.0], [10.0, -40.0]])  # far: their gradients are nearly constant
+    straight = np.linalg.norm(mesh.vertices[None, :, :2] - sources[:, None], axis=2)
+    found = turns(mesh, straight, np.array([[0, 1]]))[0]
+    middle = 10 * size + 10
+    assert found[middle] == pytest.approx(1.0, abs=0.01)  # from +x to +y: a left turn
+
+
+def test_first_map_of_a_mesh_to_itself_is_the_identity_within_an_edge(whole):
+    found = first_map(whole, whole, self_distances(whole, 20))
+    gap = np.linalg.norm(whole.vertices[found] - whole.vertices, axis=1) / whole.mean_edge_length
+    assert gap.mean() < 1.0
+
+
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_first_map_finds_a_bent_piece(whole, piece, distances, calibrate):
+    bent = Mesh(piece.mesh.vertices * [1.0, 1.15, 0.9], piece.mesh.faces)
+    found = first_map(bent, whole, distances, calibrate=calibrate)
+    truth = whole.vertices[piece.vertex_of_parent]
+    gap = np.linalg.norm(whole.vertices[found] - truth, axis=1) / whole.mean_edge_length
+    assert gap.mean() < (1.0 if calibrate else 3.0)
+
+
+def test_orientation_tells_the_left_half_from_the_right(bilateral):
+    plane = np.flatnonzero(np.abs(bilateral.vertices[:, 0]) < 1e-12)
+    chosen = sample_vertices(bilateral, 12, candidates=plane)
+    distances = AnchorDistances.measure(
+        bilateral, bilateral, np.stack([chosen, chosen], axis=1)
+    )
+
+    def error(turn_weight: float) -> float:
+        found = first_map(bilateral, bilateral, distances, turn_weight=turn_weight)
+        gap = np.linalg.norm(bilateral.vertices[found] - bilateral.vertices, axis=1)
+        return float(gap.mean() / bilateral.mean_edge_length)
+
+    blind, seeing = error(0.0), error(0.15)
+    assert blind > 1.5  # a good part of the surface lands on the other side
+    assert seeing < 0.25 * blind
+
+
+def test_first_map_has_the_same_bits_for_any_number_of_threads(whole, piece, distances):
+    maps = []
+    for threads in (1, 3):
+        with workers(threads) as pool:
+            maps.append(first_map(piece.mesh, whole, distances, workers=pool))
+    np.testing.assert_array_equal(*maps)
