@@ -46,13 +46,14 @@ def test_normals_are_ignored_without_a_weight(whole):
     np.testing.assert_array_equal(FacingSearch(whole)(points, -whole.vertex_normals)[1], plain)
 
 
+@pytest.mark.parametrize("tried", [8, 484])  # few, or every triangle of both sheets
 @pytest.mark.parametrize("up", [1.0, -1.0])
-def test_with_a_weight_it_picks_the_sheet_that_faces_the_same_way(facing_sheets, up):
+def test_with_a_weight_it_picks_the_sheet_that_faces_the_same_way(facing_sheets, up, tried):
     random = np.random.default_rng(1)
     points = np.column_stack([random.uniform(0.1, 0.9, (60, 2)), random.uniform(0.01, 0.09, 60)])
     normals = np.tile([0, 0, up], (60, 1))
     _, nearest = FacingSearch(facing_sheets, tried=40)(points)
-    _, facing = FacingSearch(facing_sheets, 0.3)(points, normals)
+    _, facing = FacingSearch(facing_sheets, 0.3, tried)(points, normals)
     np.testing.assert_allclose(nearest[:, 2], np.where(points[:, 2] < 0.05, 0, 0.1), atol=1e-12)
     np.testing.assert_allclose(facing[:, 2], 0.0 if up > 0 else 0.1, atol=1e-12)
     np.testing.assert_allclose(facing[:, :2], points[:, :2], atol=1e-12)  # the foot, not any point

@@ -27,8 +27,9 @@ def test_an_exact_submesh_covers_its_own_vertices_and_none_beyond_the_rim(whole,
 def test_gaps_are_distances_in_mean_edges(whole, piece, seen):
     _, exact = project(piece.mesh, whole.vertices)
     near = exact < 3 * whole.mean_edge_length
-    np.testing.assert_allclose(seen.gap[near], exact[near] / whole.mean_edge_length, rtol=0.05,
-                               atol=1e-9)
+    np.testing.assert_allclose(
+        seen.gap[near], exact[near] / whole.mean_edge_length, rtol=0.05, atol=1e-9
+    )
     assert np.abs(seen.gap[piece.kept_vertices]).max() < 1e-9
 
 
@@ -74,8 +75,9 @@ def test_normals_agree_on_the_surface_itself_and_disagree_when_it_is_turned_insi
     assert seen.agreement[inner].min() > 0.7
     turned = Mesh(piece.mesh.vertices, piece.mesh.faces[:, ::-1])
     opposite = coverage(turned, turned.vertices, whole)
-    np.testing.assert_allclose(opposite.agreement[inner].max(), -seen.agreement[inner].min(),
-                               atol=0.2)
+    np.testing.assert_allclose(
+        opposite.agreement[inner].max(), -seen.agreement[inner].min(), atol=0.2
+    )
     assert opposite.agreement[inner].max() < -0.7
 
 

@@ -35,6 +35,12 @@ def test_a_bent_pose_is_no_fixed_point(elastic, whole):
     assert np.abs(gap).max() > 1e-3 * np.abs(elastic.stiffness @ bent).max()
 
 
+def test_elastic_forces_cancel(elastic, whole):
+    bent = whole.vertices + 0.2 * np.sin(3 * whole.vertices[:, [1, 2, 0]])
+    right = elastic.local_step(bent)
+    assert np.abs(right.sum(axis=0)).max() < 1e-9 * np.abs(right).sum()
+
+
 def test_distortion_turns_with_the_pose(elastic, whole):
     bent = whole.vertices + 0.05 * np.sin(3 * whole.vertices[:, [1, 2, 0]])
     turned = bent @ rotation(1).T + 7

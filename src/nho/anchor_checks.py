@@ -34,8 +34,14 @@ def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
 
 
 def relative_scale(distances: AnchorDistances, near: int = 4) -> float:
-    """Median of d_full / d_partial between near anchors: the unit of one shape in the other's."""
+    """Median of d_full / d_partial between near anchors: the unit of one shape in the other's.
+
+    NaN if no two anchors are apart on both shapes.
+    """
     own, other = distances.between_partial, distances.between_full
     order = np.argsort(own, axis=1, kind="stable")[:, 1 : near + 1]
-    ratio = np.take_along_axis(other, order, axis=1) / np.take_along_axis(own, order, axis=1)
-    return float(np.median(ratio[np.isfinite(ratio) & (ratio > 0)]))
+    near_own, near_other = (np.take_along_axis(table, order, axis=1) for table in (own, other))
+    apart = (near_own > 0) & (near_other > 0)
+    if not apart.any():
+        return float("nan")
+    return float(np.median(near_other[apart] / near_own[apart]))

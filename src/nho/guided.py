@@ -22,11 +22,13 @@ from nho.bending import RESTART_PHASES, Bending
 from nho.confidence import confidence, where_to_add
 from nho.coverage import coverage
 from nho.distance_evidence import AnchorDistances, first_map
+from nho.errors import InputError
 from nho.parallel import Workers
 from nho.problem import Problem
 from nho.progress import Progress, ProgressCallback
 from nho.second_looks import SecondLooks
 from nho.settings import Settings
+from nho.shapes import fit_to_size
 from nho.stopwatch import Stopwatch
 from nho.surface import SurfacePoints
 
@@ -41,9 +43,10 @@ def solve(
     progress: ProgressCallback,
 ) -> Answer:
     """Region, map and confidence from distances, bending and operator in turn."""
+    settings, warnings = fit_to_size(settings, problem.partial.mesh, problem.full.mesh)
     with clock.time("distances"):
         progress(Progress("distances", 0, 1))
-        problem, distances, scale, warnings = _common_unit(problem, settings)
+        problem, distances, scale, unit_notes = _common_unit(problem, settings)
         distances, suspects, notes = _trusted(problem, distances, settings)
         partial, full = problem.partial.mesh, problem.full.mesh
         target = first_map(
@@ -88,8 +91,8 @@ def solve(
         points=points,
         confidence=trust,
         region_score=covered.score(),
-        settings=looks.settings if looks else settings,
-        warnings=(*warnings, *notes, *(looks.warnings if looks else ())),
+        settings=settings,
+        warnings=(*warnings, *unit_notes, *notes),
         curves={"bending": curve, **(looks.curves if looks else {})},
         suspects=suspects,
         scale=scale,
@@ -104,6 +107,10 @@ def _common_unit(
     partial, full = problem.partial.mesh, problem.full.mesh
     distances = AnchorDistances.measure(partial, full, problem.anchors)
     scale = relative_scale(distances)
+    if not np.isfinite(scale):
+        raise InputError(
+            f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
+        )
     if 1 / settings.unit_factor < scale < settings.unit_factor:
         return problem, distances, 1.0, []
     side = replace(problem.partial, mesh=partial.scaled(scale))

@@ -70,14 +70,15 @@ def insulated_modes(
     """Eigenpairs of the Hamiltonian whose region is also insulated from the rest.
 
     With the potential alone, eigenfunctions vanish at the border of the region (as if it were a
-    Dirichlet boundary). Here the stiffness between two vertices is multiplied by their mean
-    indicator too, so nothing flows across the border and the eigenfunctions meet it like a natural
-    boundary: coordinates that keep vertices near the border apart.
+    Dirichlet boundary). Here the stiffness between two vertices is also multiplied by the harmonic
+    mean of their indicators, so hardly anything flows across a sharp border and the eigenfunctions
+    meet it like a natural boundary: coordinates that keep vertices near the border apart.
     """
     off = sp.coo_matrix(operator.stiffness)
     apart = off.row != off.col
     i, j, weight = off.row[apart], off.col[apart], off.data[apart]
-    kept = weight * (indicator[i] + indicator[j]) / 2
+    a, b = indicator[i], indicator[j]
+    kept = weight * 2 * a * b / np.maximum(a + b, np.finfo(float).tiny)
     n = len(indicator)
     inside = sp.csr_matrix((kept, (i, j)), shape=(n, n))
     inside = inside - sp.diags(np.asarray(inside.sum(axis=1)).ravel())

@@ -61,7 +61,6 @@ class SecondLooks:
         self._bending, self._pool, self._progress = bending, pool, progress
         self._anchored = problem.anchors[:, 1]
         self.settings = settings
-        self.warnings: list[str] = []
         self.curves: dict[str, list[dict[str, float]]] = {}
         self._kinds = (
             ("laplacian", "hamiltonian")
