@@ -304,7 +304,8 @@ def test_second_looks_repair_a_map_with_a_displaced_patch(whole, piece, insulate
     partial, full = problem.partial.mesh, problem.full.mesh
     bending = Bending(partial, full, AnchorDistances.measure(partial, full, problem.anchors))
     settings = QUICK.replace(fit_steps=30, insulated=insulated)
-    looks = SecondLooks(problem, bending, settings, SERIAL, ignore)
+    anchored = problem.anchors[:, 1]
+    looks = SecondLooks(problem, bending, anchored, settings, SERIAL, ignore)
     true = problem.full.solver_of_given[piece.vertex_of_parent[problem.partial.given_of_solver]]
     pose = full.vertices[true].copy()
     patch = distances_from(unfolded_graph(partial), np.array([50]))[0] < 0.25

@@ -8,6 +8,15 @@ from nho.network import Perceptron, uniform_by_fan_in
 from nho.parallel import SERIAL, Workers
 
 
+def encoding_at(functions: np.ndarray, anchored: np.ndarray) -> np.ndarray:
+    """Eigenfunctions as an encoding, with signs that only the anchored vertices decide.
+
+    The full shape has area one, so they carry no unit.
+    """
+    at_anchors = (functions[anchored] ** 3).sum(axis=0)
+    return functions * np.where(at_anchors < 0, -1.0, 1.0)
+
+
 class NeuralField:
     """A network applied row by row to LBO eigenfunctions: encoding -> soft indicator s in (0, 1).
 

@@ -62,7 +62,10 @@ def solve(
         curve.append({"distortion": distortion})
     rounds = settings.rounds if settings.bend and settings.coordinates != "none" else 0
     with clock.time("spectra"):
-        looks = SecondLooks(problem, bending, settings, pool, progress) if rounds else None
+        anchored = distances.anchors[:, 1]
+        looks = (
+            SecondLooks(problem, bending, anchored, settings, pool, progress) if rounds else None
+        )
     last = pose
     for number in range(1, rounds + 1):
         assert looks is not None

@@ -11,7 +11,7 @@ import numpy as np
 
 from nho.answer import Answer
 from nho.correspondence import align, local_distortion, nearest_rows, reliable_matches
-from nho.field import NeuralField
+from nho.field import NeuralField, encoding_at
 from nho.fitting import fit_operator
 from nho.hamiltonian import Hamiltonian, ReducedHamiltonian, SparseHamiltonian, support_score
 from nho.losses import Objective
@@ -103,18 +103,12 @@ class ReciprocalLoop:
             settings,
         )
         self._field = NeuralField(
-            self._encoding(),
+            encoding_at(basis.functions[:, : settings.encoding_modes], anchors[:, 1]),
             (settings.hidden_width,) * settings.hidden_layers,
             settings.activation,
             self._random,
             pool,
         )
-
-    def _encoding(self) -> np.ndarray:
-        """Eigenfunctions with signs that only the anchors decide (area is one: no unit)."""
-        encoding = self._shapes.full_basis.functions[:, : self.settings.encoding_modes]
-        at_anchors = (encoding[self.anchors[:, 1]] ** 3).sum(axis=0)
-        return encoding * np.where(at_anchors < 0, -1.0, 1.0)
 
     def run(self) -> None:
         """First fit from the anchors alone, then the reciprocal rounds."""

@@ -16,7 +16,7 @@ import numpy as np
 from nho.bending import Bending
 from nho.correspondence import nearest_rows
 from nho.coverage import coverage
-from nho.field import NeuralField
+from nho.field import NeuralField, encoding_at
 from nho.fitting import fit_operator
 from nho.hamiltonian import ReducedHamiltonian, insulated_modes
 from nho.losses import NOBODY, Objective
@@ -53,13 +53,14 @@ class SecondLooks:
         self,
         problem: Problem,
         bending: Bending,
+        anchored: np.ndarray,
         settings: Settings,
         pool: Workers,
         progress: ProgressCallback,
     ) -> None:
         self._partial, self._full = problem.partial.mesh, problem.full.mesh
         self._bending, self._pool, self._progress = bending, pool, progress
-        self._anchored = problem.anchors[:, 1]
+        self._anchored = anchored  # full vertices of the trusted anchors
         self.settings = settings
         self.curves: dict[str, list[dict[str, float]]] = {}
         self._kinds = (
@@ -147,10 +148,8 @@ class SecondLooks:
             Superlevels(self._full.edges, len(self._full.vertices)),
             settings,
         )
-        encoding = self._basis.functions[:, : settings.encoding_modes]
-        at_anchors = (encoding[self._anchored] ** 3).sum(axis=0)
         field = NeuralField(
-            encoding * np.where(at_anchors < 0, -1.0, 1.0),
+            encoding_at(self._basis.functions[:, : settings.encoding_modes], self._anchored),
             (settings.hidden_width,) * settings.hidden_layers,
             settings.activation,
             np.random.default_rng(settings.seed),
