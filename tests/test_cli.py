@@ -101,7 +101,7 @@ def test_match_writes_the_result_and_says_where_to_look(work, matched):
     assert f"of {len(result.vertex_map)} partial vertices" in done.stdout
     assert os.path.join("result", "report.html") in done.stdout
     # Progress goes to stderr, as plain lines without a terminal.
-    assert "spectra: 1/1" in done.stderr and "\x1b" not in done.stderr
+    assert "distances: 1/1" in done.stderr and "\x1b" not in done.stderr
     assert "Traceback" not in done.stderr
 
 

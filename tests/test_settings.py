@@ -15,9 +15,23 @@ NUMBERS = [name for name, kind in KINDS.items() if kind in (int, float)]
 CHOICES = [name for name, kind in KINDS.items() if get_args(kind)]
 
 
-def test_every_field_is_a_number_or_a_choice():
-    assert set(NUMBERS) | set(CHOICES) == {field.name for field in dataclasses.fields(Settings)}
-    assert NUMBERS and CHOICES
+SWITCHES = [name for name, kind in KINDS.items() if kind is bool]
+
+
+def test_every_field_is_a_number_a_choice_or_a_switch():
+    known = set(NUMBERS) | set(CHOICES) | set(SWITCHES)
+    assert known == {field.name for field in dataclasses.fields(Settings)}
+    assert NUMBERS and CHOICES and SWITCHES
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch_is_true_or_false_and_nothing_else(name):
+    with pytest.raises(InputError, match=f"setting {name}="):
+        Settings(**{name: 1})
+    for text, value in (("true", True), ("No", False), ("0", False), ("1", True)):
+        assert getattr(Settings().with_text([f"{name}={text}"]), name) is value
+    with pytest.raises(InputError, match="not true or false"):
+        Settings().with_text([f"{name}=maybe"])
 
 
 @pytest.mark.parametrize("name", NUMBERS)

@@ -39,6 +39,7 @@ def write_outputs(
     """
     folder = Path(folder)
     check_folder(folder)
+    result.check_meshes(partial, full)
     place = folder.resolve()  # a link, or ".", stands for the folder it leads to
     made = _first_missing(place.parent)
     # A mount point cannot be renamed: there, the files are moved in one by one.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nho.errors import InputError
+from nho.mesh import Mesh
 from nho.settings import Settings
 from nho.surface import SurfacePoints
 
@@ -67,6 +68,18 @@ class MatchResult:
     def points(self) -> SurfacePoints:
         """The dense map as points on the full mesh."""
         return SurfacePoints(self.face, self.barycentric)
+
+    def check_meshes(self, partial: Mesh, full: Mesh) -> None:
+        """Raise an `InputError` unless the result can belong to these meshes."""
+        for mesh, array, role in (
+            (partial, self.vertex_map, "partial"),
+            (full, self.region, "full"),
+        ):
+            if len(mesh.vertices) != len(array):
+                raise InputError(
+                    f"{mesh.name}: the {role} mesh has {len(mesh.vertices)} vertices but the "
+                    f"result was made with {len(array)}; give the mesh that was matched"
+                )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of ``result.npz`` by name."""

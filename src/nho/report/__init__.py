@@ -71,15 +71,7 @@ def render_report(
 
 def _check(partial: Mesh, full: Mesh, result: MatchResult, extra: dict[str, Any]) -> None:
     """Raise unless the result and the extras can belong to these meshes."""
-    for mesh, array, role in (
-        (partial, result.vertex_map, "partial"),
-        (full, result.region, "full"),
-    ):
-        if len(mesh.vertices) != len(array):
-            raise InputError(
-                f"{mesh.name}: the {role} mesh has {len(mesh.vertices)} vertices but the result "
-                f"was made with {len(array)}; give the mesh that was matched"
-            )
+    result.check_meshes(partial, full)
     for row in extra.get("suspect_anchors", ()):
         if not 0 <= row < len(result.anchors):
             raise InputError(
