@@ -54,36 +54,18 @@ def solve(
         )
         progress(Progress("distances", 1, 1))
     bending = Bending(partial, full, distances)
-    curve: list[dict[str, float]] = []
     with clock.time("bending"):
         progress(Progress("bending", 0, settings.rounds + 1))
         pose = bending.from_map(target) if settings.bend else full.vertices[target]
-        distortion = bending.distortion(pose)
-        curve.append({"distortion": distortion})
-    rounds = settings.rounds if settings.bend and settings.coordinates != "none" else 0
-    with clock.time("spectra"):
-        anchored = distances.anchors[:, 1]
-        looks = (
-            SecondLooks(problem, bending, anchored, settings, pool, progress) if rounds else None
-        )
-    last = pose
-    for number in range(1, rounds + 1):
-        assert looks is not None
-        with clock.time("operator"):
-            targets = looks.maps(last, number)
-        with clock.time("bending"):
-            poses = pool.together(
-                *(lambda t=t: bending.from_map(t, RESTART_PHASES) for t in targets)
-            )
-            scores = [bending.distortion(candidate) for candidate in poses]
-            last, score = poses[int(np.argmin(scores))], min(scores)
-        curve.append({"distortion": score})
-        progress(Progress("bending", number, rounds + 1, score))
-        if score < (1 - settings.gain_needed) * distortion:
-            pose, distortion = last, score
-        elif number > 1 or len(distances.anchors) >= settings.many_anchors:
-            break
-    progress(Progress("bending", rounds + 1, rounds + 1, distortion))
+    curves = {"bending": [{"distortion": bending.distortion(pose)}]}
+    if settings.bend and settings.rounds and settings.coordinates != "none":
+        with clock.time("spectra"):
+            anchored = distances.anchors[:, 1]
+            looks = SecondLooks(problem, bending, anchored, settings, pool, progress)
+        few = len(distances.anchors) < settings.many_anchors
+        pose = _looked_at_again(pose, bending, looks, few, curves["bending"], clock)
+        curves.update(looks.curves)
+    progress(Progress("bending", settings.rounds + 1, settings.rounds + 1))
     with clock.time("region"):
         points = (
             bending.read_off(pose) if settings.bend else SurfacePoints.at_vertices(full, target)
@@ -96,11 +78,43 @@ def solve(
         region_score=covered.score(),
         settings=settings,
         warnings=(*warnings, *unit_notes, *notes),
-        curves={"bending": curve, **(looks.curves if looks else {})},
+        curves=curves,
         suspects=suspects,
         scale=scale,
         next_anchor=where_to_add(trust, distances),
     )
+
+
+def _looked_at_again(
+    pose: np.ndarray,
+    bending: Bending,
+    looks: SecondLooks,
+    few_anchors: bool,
+    curve: list[dict[str, float]],
+    clock: Stopwatch,
+) -> np.ndarray:
+    """The pose of least distortion over the rounds; each starts from the last one's best.
+
+    A round without gain ends it; with few anchors the first may fail, since the second looks
+    through finer coordinates only.
+    """
+    settings, pool = looks.settings, looks.pool
+    best, last = curve[0]["distortion"], pose
+    for number in range(1, settings.rounds + 1):
+        with clock.time("operator"):
+            targets = looks.maps(last, number)
+        with clock.time("bending"):
+            bends = [lambda t=t: bending.from_map(t, RESTART_PHASES) for t in targets]
+            poses = pool.together(*bends)
+        scores = [bending.distortion(candidate) for candidate in poses]
+        last, score = poses[int(np.argmin(scores))], min(scores)
+        curve.append({"distortion": score})
+        looks.progress(Progress("bending", number, settings.rounds + 1, score))
+        if score < (1 - settings.gain_needed) * best:
+            pose, best = last, score
+        elif number > 1 or not few_anchors:
+            break
+    return pose
 
 
 def _common_unit(

@@ -59,7 +59,7 @@ class SecondLooks:
         progress: ProgressCallback,
     ) -> None:
         self._partial, self._full = problem.partial.mesh, problem.full.mesh
-        self._bending, self._pool, self._progress = bending, pool, progress
+        self._bending, self.pool, self.progress = bending, pool, progress
         self._anchored = anchored  # full vertices of the trusted anchors
         self.settings = settings
         self.curves: dict[str, list[dict[str, float]]] = {}
@@ -117,7 +117,7 @@ class SecondLooks:
         for k, partner in zip(dimensions, partners, strict=True):
             pulled = functions[target, :partner]
             matrix = (mass[:, None] * phi[:, :k]).T @ pulled
-            target = nearest_rows(phi[:, :k], functions[:, :partner] @ matrix.T, self._pool)
+            target = nearest_rows(phi[:, :k], functions[:, :partner] @ matrix.T, self.pool)
         return target
 
     def _hamiltonian(self, pose: np.ndarray, number: int) -> Basis:
@@ -144,7 +144,7 @@ class SecondLooks:
             float(self._m_operator.mass.sum()),
             self._spectrum,
             barrier,
-            ReducedHamiltonian(self._basis.first(settings.galerkin_modes), mass, self._pool),
+            ReducedHamiltonian(self._basis.first(settings.galerkin_modes), mass, self.pool),
             Superlevels(self._full.edges, len(self._full.vertices)),
             settings,
         )
@@ -153,9 +153,9 @@ class SecondLooks:
             (settings.hidden_width,) * settings.hidden_layers,
             settings.activation,
             np.random.default_rng(settings.seed),
-            self._pool,
+            self.pool,
         )
         indicator, self.curves[stage], _ = fit_operator(
-            field, objective, positives, stage, self._progress, negatives
+            field, objective, positives, stage, self.progress, negatives
         )
         return indicator
