@@ -75,12 +75,13 @@ def test_distortion_ignores_the_scale_of_both_shapes(whole):
 
 
 def test_reliable_matches_respect_threshold_anchors_and_conflicts():
-    target = np.array([10, 11, 12, 12, 14, 15])
-    distortion = np.array([0.1, 0.5, 0.3, 0.2, 0.1, 0.1])
+    target = np.array([10, 11, 12, 12, 14, 15, 16, 16])
+    distortion = np.array([0.1, 0.5, 0.3, 0.2, 0.1, 0.1, 0.1, 0.2])
     anchors = np.array([[0, 99], [3000, 14]])
     pairs = reliable_matches(target, distortion, 0.42, anchors)
-    # 0 is an anchor's vertex, 1 too distorted, 2 loses to 3, 4 ends where an anchor ends.
-    assert pairs.tolist() == [[3, 12], [5, 15]]
+    # 0 is an anchor's vertex, 1 too distorted, 2 loses to 3, 4 ends where an anchor ends, 7 loses
+    # to 6.
+    assert pairs.tolist() == [[3, 12], [5, 15], [6, 16]]
 
 
 def test_no_reliable_match_is_an_empty_table():

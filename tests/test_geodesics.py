@@ -11,9 +11,11 @@ from nho.mesh import Mesh
 from nho.synthetic import torus
 
 
+@pytest.mark.parametrize("stretch", [1, 8])
 @pytest.mark.parametrize("count", [1, 7, 30])
-def test_neighbourhoods_are_the_nearest_vertices_by_dijkstra(piece, count):
-    graph = edge_graph(piece.mesh)
+def test_neighbourhoods_are_the_nearest_vertices_by_dijkstra(piece, count, stretch):
+    # Stretched, the nearest vertices are many edges away in one direction.
+    graph = edge_graph(Mesh(piece.mesh.vertices * [1, 1, stretch], piece.mesh.faces))
     near = neighbourhoods(graph, count)
     everything = dijkstra(graph)
     np.testing.assert_allclose(near.distance, np.sort(everything, axis=1)[:, 1 : count + 1])
