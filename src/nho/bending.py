@@ -14,6 +14,7 @@ from nho.closest import FacingSearch
 from nho.distance_evidence import AnchorDistances
 from nho.elastic import Elastic
 from nho.mesh import Mesh
+from nho.progress import Progress, ProgressCallback, ignore
 from nho.surface import SurfacePoints
 
 # Pull of the closest points, one number an iteration: four long gentle phases let the surface
@@ -43,14 +44,18 @@ class Bending:
         self._spread = distances.kriging()
 
     def from_map(
-        self, target: np.ndarray, phases: tuple[tuple[float, ...], ...] = PHASES
+        self,
+        target: np.ndarray,
+        phases: tuple[tuple[float, ...], ...] = PHASES,
+        progress: ProgressCallback = ignore,
     ) -> np.ndarray:
         """(n_partial, 3) positions after bending from a vertex map."""
         positions = self._smoothed(self._full.vertices[target])
-        for phase in phases:
+        for number, phase in enumerate(phases, start=1):
             positions = self._relaxed(positions, phase)
             missed = self.goal - positions[self.held]
             positions = positions + self._spread.T @ missed
+            progress(Progress("bending", number, len(phases)))
         return positions
 
     def read_off(self, positions: np.ndarray) -> SurfacePoints:

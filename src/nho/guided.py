@@ -55,8 +55,9 @@ def solve(
         progress(Progress("distances", 1, 1))
     bending = Bending(partial, full, distances)
     with clock.time("bending"):
-        progress(Progress("bending", 0, settings.rounds + 1))
-        pose = bending.from_map(target) if settings.bend else full.vertices[target]
+        pose = full.vertices[target]
+        if settings.bend:
+            pose = bending.from_map(target, progress=progress)
     curves = {"bending": [{"distortion": bending.distortion(pose)}]}
     if settings.bend and settings.rounds and settings.coordinates != "none":
         with clock.time("spectra"):
@@ -65,7 +66,6 @@ def solve(
         few = len(distances.anchors) < settings.many_anchors
         pose = _looked_at_again(pose, bending, looks, few, curves["bending"], clock)
         curves.update(looks.curves)
-    progress(Progress("bending", settings.rounds + 1, settings.rounds + 1))
     with clock.time("region"):
         points = (
             bending.read_off(pose) if settings.bend else SurfacePoints.at_vertices(full, target)
@@ -101,6 +101,7 @@ def _looked_at_again(
     settings, pool = looks.settings, looks.pool
     best, last = curve[0]["distortion"], pose
     for number in range(1, settings.rounds + 1):
+        looks.progress(Progress(f"round {number}", 0, 1))
         with clock.time("operator"):
             targets = looks.maps(last, number)
         with clock.time("bending"):
@@ -109,7 +110,7 @@ def _looked_at_again(
         scores = [bending.distortion(candidate) for candidate in poses]
         last, score = poses[int(np.argmin(scores))], min(scores)
         curve.append({"distortion": score})
-        looks.progress(Progress("bending", number, settings.rounds + 1, score))
+        looks.progress(Progress(f"round {number}", 1, 1, score))
         if score < (1 - settings.gain_needed) * best:
             pose, best = last, score
         elif number > 1 or not few_anchors:
