@@ -15,8 +15,8 @@ test-slow: $(TEST_ENV)/ready browser
 	$(TEST_ENV)/bin/python -m pytest -m slow
 
 lint: $(TEST_ENV)/ready
-	$(TEST_ENV)/bin/ruff check src tests tools
-	$(TEST_ENV)/bin/ruff format --check src tests tools
+	$(TEST_ENV)/bin/ruff check src tests tools benchmarks
+	$(TEST_ENV)/bin/ruff format --check src tests tools benchmarks
 	$(TEST_ENV)/bin/mypy
 
 # The browser tests drive a system Chromium; on Debian it is installed if we may, elsewhere the

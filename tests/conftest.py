@@ -12,6 +12,15 @@ from nho.mesh import Mesh
 from nho.synthetic import Cut, bumpy_sphere, cut_by_plane
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory):
+    """No test, nor any process it starts, may touch the cache of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NHO_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("NHO_CACHE_MB", raising=False)
+        yield
+
+
 @pytest.fixture(scope="session")
 def whole() -> Mesh:
     """A closed, asymmetric surface of 642 vertices."""

@@ -320,7 +320,16 @@ def test_doctor_shows_versions_and_checks_a_match(work):
         assert part in done.stdout
 
 
-COMMANDS = [["match"], ["anchors", "sample"], ["eval"], ["demo"], ["doctor"]]
+COMMANDS = [
+    ["match"],
+    ["batch"],
+    ["anchors", "sample"],
+    ["eval"],
+    ["demo"],
+    ["doctor"],
+    ["cache", "info"],
+    ["cache", "clear"],
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

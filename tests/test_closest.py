@@ -1,4 +1,4 @@
-"""Closest points: exact without normals, on the right sheet with them."""
+"""Closest points: exact without normals, on the right sheet with them, or with looks."""
 
 from __future__ import annotations
 
@@ -63,6 +63,60 @@ def test_a_small_weight_lets_a_much_nearer_sheet_win(facing_sheets):
     point, normal = np.array([[0.5, 0.5, 0.01]]), np.array([[0.0, 0.0, -1.0]])
     _, facing = FacingSearch(facing_sheets, 0.02, tried=40)(point, normal)
     assert facing[0, 2] == pytest.approx(0.0)
+
+
+@pytest.fixture(scope="module")
+def stacked() -> Mesh:
+    """Two sheets that face up alike, one a tenth above the other."""
+    (low, faces), (high, _) = sheet(0.0), sheet(0.1)
+    return Mesh(np.vstack([low, high]), np.vstack([faces, faces + len(low)]))
+
+
+@pytest.mark.parametrize("tried", [8, 484])  # few: the tree must know of looks; all: the choice
+@pytest.mark.parametrize("weight", [0.0, 0.3])
+@pytest.mark.parametrize("like", [0.0, 0.1])
+def test_with_looks_it_picks_the_sheet_that_looks_alike(stacked, like, weight, tried):
+    looks = np.repeat([[0.0, 0.2], [0.3, 0.2]], len(stacked.vertices) // 2, axis=0)
+    search = FacingSearch(stacked, weight, tried, looks)
+    random = np.random.default_rng(1)
+    points = np.column_stack([random.uniform(0.1, 0.9, (60, 2)), random.uniform(0.01, 0.09, 60)])
+    own = np.tile([0.0 if like == 0 else 0.3, 0.2], (60, 1))
+    _, found = search(points, np.tile([0.0, 0.0, 1.0], (60, 1)), own)
+    np.testing.assert_allclose(found[:, 2], like, atol=1e-12)
+    np.testing.assert_allclose(found[:, :2], points[:, :2], atol=1e-12)
+
+
+def test_normals_count_beside_looks(facing_sheets):
+    # Both sheets look alike, so the normals decide; the other way round, the looks.
+    points = np.tile([0.4, 0.6, 0.05], (2, 1))
+    normals = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    same = np.full((len(facing_sheets.vertices), 1), 0.2)
+    _, found = FacingSearch(facing_sheets, 0.3, 40, same)(points, normals, np.full((2, 1), 0.2))
+    np.testing.assert_allclose(found[:, 2], [0.0, 0.1], atol=1e-12)
+    looks = 9.0 * facing_sheets.vertices[:, 2:]
+    _, found = FacingSearch(facing_sheets, 0.3, 40, looks)(points, normals, np.full((2, 1), 0.9))
+    np.testing.assert_allclose(found[:, 2], [0.1, 0.1], atol=1e-12)
+
+
+def test_looks_between_corners_are_their_mean():
+    # A point on the edge between two triangles with looks 1 and 3: 1.9 is nearer to the first.
+    mesh = Mesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
+    search = FacingSearch(mesh, looks=np.array([[2.0], [-1.0], [2.0], [5.0]]))
+    points = np.tile([0.5, 0.5, 0.0], (2, 1))
+    found, _ = search(points, None, np.array([[1.9], [2.1]]))
+    np.testing.assert_array_equal(found.face, [0, 1])
+
+
+def test_candidates_serve_while_points_move_little(whole):
+    search = FacingSearch(whole, 0.5 * whole.mean_edge_length)
+    points, normals = 1.02 * whole.vertices, whole.vertex_normals
+    near = search.candidates(points, normals)
+    assert near.shape == (len(points), 8)
+    step = 0.05 * whole.mean_edge_length * np.random.default_rng(0).standard_normal(points.shape)
+    _, again = search.among(near, points + step, normals)
+    _, anew = search(points + step, normals)
+    same = np.linalg.norm(again - anew, axis=1) < 1e-9
+    assert same.mean() > 0.98
 
 
 def test_a_single_triangle_can_be_searched():

@@ -103,6 +103,51 @@ def test_kriging_does_not_depend_on_the_unit(distances):
     )
 
 
+def test_spread_without_noise_meets_the_values_at_the_anchors(distances):
+    values = np.random.default_rng(0).standard_normal((len(distances.anchors), 3))
+    field = distances.spread(values, 0.0)
+    assert field.shape == (distances.partial.shape[1], 3)
+    at = field[distances.anchors[:, 0]]
+    np.testing.assert_allclose(at, values, atol=0.1)
+    assert np.abs(at - values).mean() < 0.03
+    assert np.abs(field).max() < 1.5 * np.abs(values).max()
+
+
+def test_spread_follows_less_the_more_noise_there_is(distances):
+    values = np.random.default_rng(0).standard_normal((len(distances.anchors), 3))
+    size = np.sqrt((values**2).sum(axis=1).mean())
+    lengths = [
+        np.linalg.norm(distances.spread(values, share * size)) for share in (0, 0.3, 0.7, 0.9, 1, 5)
+    ]
+    assert all(more >= less for more, less in zip(lengths, lengths[1:], strict=False))
+    assert lengths[2] < 0.8 * lengths[0]
+    assert lengths[-1] < 1e-3 * lengths[0]  # nothing but noise: hardly followed
+
+
+def test_spread_dies_away_from_the_anchors(distances):
+    few = distances.subset(np.arange(3))
+    field = few.spread(np.ones((3, 1)), 0.0)[:, 0]
+    away = few.partial.min(axis=0)
+    near, far = away < 0.1 * few.spacing, away > 0.8 * few.spacing
+    assert near.sum() >= 3 and far.any()
+    assert field[near].min() > 0.85 and field[far].max() < 0.8
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_spread_has_the_unit_of_its_values(distances, unit):
+    values = np.random.default_rng(0).standard_normal((len(distances.anchors), 3))
+    plain = distances.spread(values, 0.5)
+    np.testing.assert_allclose(distances.spread(unit * values, unit * 0.5), unit * plain)
+    np.testing.assert_allclose(distances.scaled_partial(unit).spread(values, 0.5), plain)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_spread_of_nothing_is_nothing(distances, noise):
+    field = distances.spread(np.zeros((len(distances.anchors), 3)), noise)
+    np.testing.assert_array_equal(field, np.zeros((distances.partial.shape[1], 3)))
+
+
 def test_calibrated_distances_are_nearly_exact_at_the_anchors(distances):
     at = distances.anchors[:, 0]
     wrong = np.abs(distances.between_partial - distances.between_full)
@@ -197,6 +242,30 @@ def test_orientation_tells_the_left_half_from_the_right(bilateral):
     blind, seeing = error(0.0), error(0.15)
     assert blind > 1.5  # a good part of the surface lands on the other side
     assert seeing < 0.25 * blind
+
+
+def test_looks_tell_what_distances_cannot(bilateral):
+    # Anchors on the plane of symmetry, no orientation: distances fit both sides equally well.
+    plane = np.flatnonzero(np.abs(bilateral.vertices[:, 0]) < 1e-12)
+    chosen = sample_vertices(bilateral, 12, candidates=plane)
+    distances = AnchorDistances.measure(bilateral, bilateral, np.stack([chosen, chosen], axis=1))
+    side = np.sign(np.round(bilateral.vertices[:, :1], 9))
+
+    def wrong_side(looks: tuple[np.ndarray, np.ndarray] | None) -> float:
+        found = first_map(bilateral, bilateral, distances, turn_weight=0.0, looks=looks)
+        return float((side[found] == -side)[side != 0].mean())
+
+    assert wrong_side(None) > 0.3
+    assert wrong_side((side, side)) < 0.02
+    assert wrong_side((-side, side)) > 0.9
+
+
+def test_distances_outweigh_looks_of_ordinary_size(whole):
+    distances = self_distances(whole, 20)
+    looks = np.random.default_rng(0).standard_normal((2, len(whole.vertices), 3))
+    found = first_map(whole, whole, distances, looks=(looks[0], looks[1]))
+    gap = np.linalg.norm(whole.vertices[found] - whole.vertices, axis=1) / whole.mean_edge_length
+    assert gap.mean() < 1.5  # even where they are nothing but noise
 
 
 def test_first_map_has_the_same_bits_for_any_number_of_threads(whole, stretched, distances):

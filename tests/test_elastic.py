@@ -115,6 +115,26 @@ def test_local_and_global_steps_undo_a_distortion(elastic, whole):
     assert elastic.distortion(positions).mean() < 0.2 * before
 
 
+def test_rotations_of_a_turned_surface_are_the_turn(elastic, whole):
+    turn = rotation(4)
+    found = elastic.rotations(whole.vertices @ turn.T + [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(found, np.broadcast_to(turn, found.shape), atol=1e-9)
+
+
+def test_rotations_passed_on_change_nothing_and_are_used(elastic, whole):
+    bent = whole.vertices + 0.2 * np.sin(3 * whole.vertices[:, [1, 2, 0]])
+    turn = elastic.rotations(bent)
+    np.testing.assert_array_equal(elastic.local_step(bent, turn), elastic.local_step(bent))
+    np.testing.assert_array_equal(elastic.distortion(bent, turn=turn), elastic.distortion(bent))
+    still = np.broadcast_to(np.eye(3), turn.shape)
+    np.testing.assert_allclose(
+        elastic.local_step(bent, still), elastic.stiffness @ whole.vertices, atol=1e-9
+    )
+    # No rotation fits a fan better than its own.
+    assert (elastic.distortion(bent, 0, still) >= elastic.distortion(bent, 0) - 1e-12).all()
+    assert elastic.distortion(bent, 0, still).mean() > 1.05 * elastic.distortion(bent, 0).mean()
+
+
 def test_slivers_and_degenerate_faces_stay_finite():
     vertices = [[0, 0, 0], [1, 0, 0], [0.5, 1e-9, 0], [0.5, 1, 0], [0.5, 0, 0]]
     mesh = Mesh(vertices, [[0, 1, 2], [0, 2, 3], [2, 1, 3], [0, 4, 1]])

@@ -13,7 +13,6 @@ from nho.metrics import (
     geodesic_errors,
     region_scores,
     success_curve,
-    vertex_areas,
 )
 from nho.result import MatchResult
 from nho.settings import Settings
@@ -206,9 +205,9 @@ def test_region_scores_are_zero_where_undefined_and_one_where_perfect():
 
 def test_vertex_areas_are_thirds_of_faces_and_sum_to_the_area():
     mesh = Mesh([[0, 0, 0], [3, 0, 0], [0, 2, 0], [3, 2, 0], [7, 7, 7]], [[0, 1, 2], [1, 3, 2]])
-    np.testing.assert_allclose(vertex_areas(mesh), [1, 2, 2, 1, 0])
+    np.testing.assert_allclose(mesh.vertex_areas, [1, 2, 2, 1, 0])
     ball = sphere(2)
-    assert vertex_areas(ball).sum() == pytest.approx(ball.area)
+    assert ball.vertex_areas.sum() == pytest.approx(ball.area)
 
 
 def test_the_share_of_correct_points_counts_the_finite_errors():

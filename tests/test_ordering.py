@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nho import ordering
 from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
 from nho.ordering import canonical_order, reordered
@@ -93,3 +94,21 @@ def test_every_file_of_one_surface_gives_the_same_mesh(piece, anchored, order):
     again, _ = reordered(other, canonical_order(other, place[anchored]))
     np.testing.assert_array_equal(again.vertices, mesh.vertices)
     np.testing.assert_array_equal(again.faces, mesh.faces)
+
+
+def test_a_large_mesh_is_ordered_by_straight_distances_just_as_canonically(
+    piece, anchored, order, monkeypatch
+):
+    monkeypatch.setattr(ordering, "_LARGE", 100)
+    mesh = piece.mesh
+    straight = canonical_order(mesh, anchored)
+    assert not np.array_equal(straight, order)
+    gaps = np.linalg.norm(mesh.vertices[:, None] - mesh.vertices[anchored], axis=2).sum(axis=1)
+    assert (np.diff(gaps[straight]) > -1e-9).all()
+    for seed in range(3):
+        other, place = shuffled(mesh, seed)
+        mixed = np.random.default_rng(seed).permutation(anchored)
+        np.testing.assert_array_equal(canonical_order(other, place[mixed]), place[straight])
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    moved = Mesh(3e5 * (mesh.vertices @ turn + [1.0, 2.0, 3.0]), mesh.faces)
+    np.testing.assert_array_equal(canonical_order(moved, anchored), straight)

@@ -55,7 +55,11 @@ def test_zero_is_refused_where_it_makes_no_sense(name):
         Settings(**{name: 0})
 
 
-@pytest.mark.parametrize("name", ["seed", "threads", "rounds", "fit_steps", "weight_topology"])
+@pytest.mark.parametrize(
+    "name",
+    ["seed", "threads", "rounds", "fit_steps", "weight_topology", "weight_spectral"]
+    + ["turn_weight", "anchor_limit", "gain_needed", "solve_vertices"],
+)
 def test_zero_is_allowed_where_it_switches_off(name):
     assert getattr(Settings(**{name: 0}), name) == 0
 
@@ -160,3 +164,22 @@ def test_the_paper_preset_holds_the_numbers_of_the_paper():
     assert (paper.weight_anchor, paper.weight_area) == (0.1, 1.0)
     assert (paper.weight_topology, paper.weight_spectral) == (0.3, 0.01)
     assert paper.refinement == "neural-zoomout"
+
+
+def test_the_default_preset_takes_the_guided_recipe_and_every_switch():
+    default = preset("default")
+    assert default.recipe == "guided" and preset("paper").recipe == "reciprocal"
+    assert all(getattr(default, name) is True for name in SWITCHES)
+    assert default.coordinates == "hamiltonian" and default.rounds > 0
+
+
+def test_the_second_look_has_three_kinds_of_coordinates():
+    assert get_args(KINDS["coordinates"]) == ("hamiltonian", "laplacian", "none")
+    with pytest.raises(InputError, match="coordinates='both'.*hamiltonian, laplacian, none"):
+        Settings(coordinates="both")
+
+
+def test_a_coarse_surface_keeps_enough_vertices_to_be_one():
+    assert Settings(solve_vertices=200).solve_vertices == 200
+    with pytest.raises(InputError, match="solve_vertices=199.*at least 200, or 0"):
+        Settings(solve_vertices=199)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nho.cache import Cache
 from nho.mesh import Mesh
 from nho.spectrum import (
     Laplacian,
+    cached_basis,
     dirichlet_basis,
     hamiltonian_basis,
     laplacian,
@@ -93,6 +95,49 @@ def test_signs_do_not_depend_on_the_vertex_order(whole):
     ours = neumann_basis(laplacian(whole), 12).functions
     theirs = neumann_basis(laplacian(shuffled), 12).functions
     np.testing.assert_allclose(theirs, ours[order], atol=1e-5)
+
+
+def no_solver(*_):
+    raise AssertionError("computed again")
+
+
+@pytest.mark.parametrize("rim", [False, True])
+def test_a_stored_basis_has_the_same_bits_and_is_not_computed_again(
+    piece, tmp_path, monkeypatch, rim
+):
+    operator = laplacian(piece.mesh)
+    boundary = piece.mesh.boundary_vertices if rim else None
+    plain = dirichlet_basis(operator, boundary, 12) if rim else neumann_basis(operator, 12)
+    first = cached_basis(Cache(tmp_path), operator, 12, boundary)
+    monkeypatch.setattr("nho.spectrum._lowest", no_solver)
+    second = cached_basis(Cache(tmp_path), laplacian(piece.mesh), 12, boundary)
+    for basis in (first, second):
+        assert basis.eigenvalues.tobytes() == plain.eigenvalues.tobytes()
+        assert basis.functions.tobytes("A") == plain.functions.tobytes("A")
+        assert basis.functions.flags.f_contiguous == plain.functions.flags.f_contiguous
+
+
+def test_whatever_a_basis_depends_on_makes_another_entry(piece, tmp_path):
+    store, operator = Cache(tmp_path), laplacian(piece.mesh)
+    rim = piece.mesh.boundary_vertices
+    heavier = Laplacian(operator.stiffness, 2 * operator.mass)
+    stiffer = Laplacian(3 * operator.stiffness, operator.mass)
+    calls = [
+        (operator, 8),
+        (operator, 9),
+        (heavier, 8),
+        (stiffer, 8),
+        (operator, 8, rim),
+        (operator, 8, np.zeros_like(rim)),  # Dirichlet without boundary is not Neumann's key
+    ]
+    bases = [cached_basis(store, *call) for call in calls]
+    assert store.info()["entries"] == len(calls)
+    values = [basis.eigenvalues[:8] for basis in bases]
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(values[2], values[0] / 2, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(values[3], values[0] * 3, rtol=1e-8, atol=1e-9)
+    assert values[4][0] > 1e-3  # it vanishes on the rim, so it is not constant
+    np.testing.assert_allclose(values[5], values[0], rtol=1e-8, atol=1e-9)
 
 
 def test_a_failing_solver_is_an_error_that_names_a_remedy():

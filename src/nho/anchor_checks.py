@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.distance_evidence import AnchorDistances
+from nho.distance_evidence import (
+    AnchorDistances,
+    kriging_weights,
+    near_pairs,
+    turns,
+    typical_spacing,
+)
+from nho.mesh import Mesh
 
+_TYPICAL = 0.6  # quantile; measured, see docs/decisions.md
+_CROWD = 0.4  # share of the ratios: with three wrong anchors in ten, half of the ratios are right
+_HIGH = 0.7  # quantile of the gaps of one anchor
+_CONTRADICTED = 0.65  # anchor spacings off: fewer than one right anchor in a hundred is
+_CONFIRMED = 0.5  # anchor spacings: nearly all right anchors are nearer
 _NEAR = 6  # neighbours an anchor is judged by
 
 
@@ -33,15 +45,89 @@ def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
     return kept
 
 
-def relative_scale(distances: AnchorDistances, near: int = 4) -> float:
-    """Median of d_full / d_partial between near anchors: the unit of one shape in the other's.
+def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
+    """(m,) bool: anchors that the others confirm.
 
+    `consistent` leaves out the worst. Then each anchor is predicted from those kept, without
+    itself (`_misfit`): the one that misses most goes, one left out that fits comes back, until
+    nothing changes. At least half stay.
+    """
+    kept = consistent(distances, limit)
+    own, other = distances.between_partial, distances.between_full
+    fewest = max(4, len(kept) // 2)
+    for _ in range(3 * len(kept)):
+        misfit = np.array([_misfit(own, other, kept, i) for i in range(len(kept))])
+        worst = int(np.argmax(np.where(kept, misfit, -np.inf)))
+        fittest = int(np.argmin(np.where(kept, np.inf, misfit)))
+        if misfit[worst] > _CONTRADICTED and kept.sum() > fewest:
+            kept[worst] = False
+        elif not kept[fittest] and misfit[fittest] < _CONFIRMED:
+            kept[fittest] = True
+        else:
+            break
+    return kept
+
+
+def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -> float:
+    """How far an anchor is from where the others would have it, in anchor spacings.
+
+    Its distances to the other anchors on the partial shape, calibrated without it, against those
+    of its partner on the full one: a high quantile, near anchors weighing more. A mean would blame
+    right anchors that a hole separates from some of the others.
+    """
+    rows = np.flatnonzero(kept)
+    rows = rows[rows != anchor]
+    between, to_anchor = own[np.ix_(rows, rows)], own[rows, anchor]
+    spacing = typical_spacing(between)
+    spread = kriging_weights(between, to_anchor[:, None], spacing)[:, 0]
+    wanted = to_anchor + (other[np.ix_(rows, rows)] - between) @ spread
+    weight = np.exp(-(to_anchor - to_anchor.min()) / spacing)
+    gaps = np.abs(wanted - other[rows, anchor])
+    order = np.argsort(gaps, kind="stable")
+    high = np.searchsorted(np.cumsum(weight[order]), _HIGH * weight.sum())
+    return float(gaps[order[min(high, len(order) - 1)]] / spacing)
+
+
+def relative_scale(distances: AnchorDistances) -> float:
+    """Typical d_full / d_partial between near anchors: the unit of one shape in the other's.
+
+    A little above the median, since cuts and holes only ever lengthen paths on the partial shape.
     NaN if no two anchors are apart on both shapes.
     """
+    ratios = _near_ratios(distances)
+    return float(np.exp(np.quantile(ratios, _TYPICAL))) if len(ratios) else float("nan")
+
+
+def robust_scale(distances: AnchorDistances) -> float:
+    """The same from where the ratios crowd, which wrong anchors cannot move (but less exact)."""
+    ratios = np.sort(_near_ratios(distances))
+    if not len(ratios):
+        return float("nan")
+    held = max(2, int(np.ceil(_CROWD * len(ratios))))
+    width = ratios[held - 1 :] - ratios[: len(ratios) - held + 1]
+    start = int(np.argmin(width))
+    return float(np.exp(np.median(ratios[start : start + held])))
+
+
+def _near_ratios(distances: AnchorDistances, near: int = 4) -> np.ndarray:
+    """Logarithms of d_full / d_partial from every anchor to the nearest others."""
     own, other = distances.between_partial, distances.between_full
     order = np.argsort(own, axis=1, kind="stable")[:, 1 : near + 1]
     near_own, near_other = (np.take_along_axis(table, order, axis=1) for table in (own, other))
     apart = (near_own > 0) & (near_other > 0)
-    if not apart.any():
-        return float("nan")
-    return float(np.median(near_other[apart] / near_own[apart]))
+    return np.log(near_other[apart] / near_own[apart])
+
+
+def turned_alike(partial: Mesh, full: Mesh, distances: AnchorDistances) -> float:
+    """Correlation, -1 to 1, of the turns between near anchors as seen from the anchors.
+
+    Near one if both surfaces are oriented alike, near minus one if one is turned over (or is a
+    mirror image); 0 if nothing can be said.
+    """
+    pairs = near_pairs(distances.between_partial)
+    if not len(pairs):
+        return 0.0
+    own = turns(partial, distances.partial, pairs)[:, distances.anchors[:, 0]]
+    other = turns(full, distances.full, pairs)[:, distances.anchors[:, 1]]
+    size = np.sqrt((own**2).sum() * (other**2).sum())
+    return float((own * other).sum() / size) if size > 0 else 0.0

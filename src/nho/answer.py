@@ -29,6 +29,8 @@ class Answer:
         Unit of the partial shape in that of the full one, as estimated; 1 if left alone.
     next_anchor : int
         Partial vertex where one more anchor would help most; -1 = no suggestion.
+    signals : (n_partial, k) float array, optional
+        What the confidence was computed from.
     """
 
     points: SurfacePoints
@@ -41,3 +43,4 @@ class Answer:
     suspects: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     scale: float = 1.0
     next_anchor: int = -1
+    signals: np.ndarray | None = None

@@ -2,11 +2,13 @@
 
 Intrinsic methods stop where isometry stops; geometry goes on. The partial surface is laid onto the
 full one at the images of the present map, so pose, orientation and scale do not matter, and then
-relaxed: as rigid as possible, drawn to the closest points that face the same way, held weakly by
-the anchors. Weights of targets are shares of the elastic unit (`Elastic.unit`).
+relaxed: as rigid as possible, drawn to the closest points that face the same way and look alike,
+held weakly by the anchors. Weights of targets are shares of the elastic unit (`Elastic.unit`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,53 +16,86 @@ from nho.closest import FacingSearch
 from nho.distance_evidence import AnchorDistances
 from nho.elastic import Elastic
 from nho.mesh import Mesh
+from nho.parallel import SERIAL, Workers
 from nho.progress import Progress, ProgressCallback, ignore
 from nho.surface import SurfacePoints
 
-# Pull of the closest points, one number an iteration: four long gentle phases let the surface
-# slide into place, two short firm ones bring it down onto the target.
-PHASES: tuple[tuple[float, ...], ...] = ((0.02,) * 6,) * 4 + ((0.1,) * 4, (0.3,) * 4)
-RESTART_PHASES = PHASES[2:]  # enough from a map that is nearly right
+# Pull of the closest points, one number an iteration: long gentle phases let the surface slide
+# into place, short firm ones bring it down onto the target.
+GENTLE, FIRM = ((0.02,) * 6,) * 3, ((0.1,) * 4, (0.3,) * 4)
 
 _ANCHOR_PULL = 0.1  # weak: what is left at the anchors is spread by kriging after each phase
+_ANCHOR_NOISE = 0.4  # mean edges: what an anchor may be off; no more than that is taken for noise
 _IMAGE_PULL = 0.05  # of the images while they are being smoothed
 _IMAGE_ROUNDS = 8
 _IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose their pull
 _MOMENTUM = 0.7
-_KEEP_GRIP = 3  # iterations between factorisations
+_KEEP = 3  # iterations between factorisations, and between searches for near triangles
 _TOLERATED = 0.2  # relative distortion above which a vertex lets go of its target
 _NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
+_RELIEF_WEIGHT = 1.0  # mean edges a standard deviation: the same for a surface that looks like it
 
 
 class Bending:
-    """A partial surface to be bent onto a full one, again and again from different maps."""
+    """A partial surface to be bent onto a full one, again and again from different maps.
 
-    def __init__(self, partial: Mesh, full: Mesh, distances: AnchorDistances) -> None:
+    Parameters
+    ----------
+    looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
+        Relief of both shapes in standard deviations; gentle phases look for their like.
+    """
+
+    def __init__(
+        self,
+        partial: Mesh,
+        full: Mesh,
+        distances: AnchorDistances,
+        looks: tuple[np.ndarray, np.ndarray] | None = None,
+    ) -> None:
         self._partial, self._full = partial, full
         self.elastic = Elastic(partial)
-        self._search = FacingSearch(full, _NORMAL_WEIGHT * full.mean_edge_length)
+        edge = full.mean_edge_length
+        self._facing = FacingSearch(full, _NORMAL_WEIGHT * edge)
+        self._looking, self._looks = self._facing, None
+        if looks is not None:
+            self._looks, full_looks = (_RELIEF_WEIGHT * edge * of for of in looks)
+            self._looking = FacingSearch(full, _NORMAL_WEIGHT * edge, looks=full_looks)
         self.held = distances.anchors[:, 0]
         self.goal = full.vertices[distances.anchors[:, 1]]
-        self._spread = distances.kriging()
+        self._spread = distances.spread
 
     def from_map(
         self,
         target: np.ndarray,
-        phases: tuple[tuple[float, ...], ...] = PHASES,
+        gentle: int = len(GENTLE),
+        pool: Workers = SERIAL,
         progress: ProgressCallback = ignore,
     ) -> np.ndarray:
-        """(n_partial, 3) positions after bending from a vertex map."""
-        positions = self._smoothed(self._full.vertices[target])
+        """(n_partial, 3) positions after bending from a vertex map.
+
+        Parameters
+        ----------
+        gentle : int
+            Gentle phases before the firm ones; fewer are enough from a map that is nearly right.
+        """
+        positions = self._smoothed(self.images(target))
+        phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
-            positions = self._relaxed(positions, phase)
+            positions = self._relaxed(positions, phase, number <= gentle, pool)
             missed = self.goal - positions[self.held]
-            positions = positions + self._spread.T @ missed
+            positions = positions + self._spread(
+                missed, _ANCHOR_NOISE * self._full.mean_edge_length
+            )
             progress(Progress("bending", number, len(phases)))
         return positions
 
+    def images(self, target: np.ndarray) -> np.ndarray:
+        """(n_partial, 3) positions of a vertex map."""
+        return self._full.vertices[target]
+
     def read_off(self, positions: np.ndarray) -> SurfacePoints:
         """The map of a pose: closest points that face the same way."""
-        return self._search(positions, self._normals(positions))[0]
+        return self._facing(positions, self._normals(positions))[0]
 
     def distortion(self, positions: np.ndarray) -> float:
         """Mean distortion of a pose: the unsupervised score, lower is better."""
@@ -77,16 +112,23 @@ class Bending:
             positions = step(positions, self.elastic.rotations(positions), images)
         return positions
 
-    def _relaxed(self, positions: np.ndarray, phase: tuple[float, ...]) -> np.ndarray:
+    def _relaxed(
+        self, positions: np.ndarray, phase: tuple[float, ...], looking: bool, pool: Workers
+    ) -> np.ndarray:
         """Closest points and elastic steps in turn, with momentum."""
+        search = self._looking if looking else self._facing
         moved_last = np.zeros_like(positions)
         for number, pull in enumerate(phase):
             ahead = positions + _MOMENTUM * moved_last
             turn = self.elastic.rotations(ahead)
-            if number % _KEEP_GRIP == 0:
+            place = [ahead, self._normals(ahead)]
+            if looking and self._looks is not None:
+                place.append(self._looks)
+            if number % _KEEP == 0:
                 bent = self.elastic.distortion(ahead, turn=turn) / _TOLERATED
                 step = _Step(self, pull * self.elastic.unit / (1 + bent**2) ** 2, _ANCHOR_PULL)
-            _, closest = self._search(ahead, self._normals(ahead))
+                near = _by_rows(pool, search.candidates, *place)
+            closest = _by_rows(pool, lambda *rows: search.among(*rows)[1], near, *place)
             moved = step(ahead, turn, closest)
             moved_last, positions = moved - positions, moved
         return positions
@@ -124,3 +166,10 @@ class _Step:
         right = self._bending.elastic.local_step(positions, turn) + self._pull * targets
         right[self._bending.held] += self._anchor_pull * self._bending.goal
         return self._solver.solve(right)
+
+
+def _by_rows(pool: Workers, function: Callable[..., np.ndarray], *tables: np.ndarray) -> np.ndarray:
+    """A function of the rows of some tables, evaluated in blocks side by side."""
+    return np.concatenate(
+        pool.over_rows(lambda rows: function(*(t[rows] for t in tables)), len(tables[0]))
+    )

@@ -23,7 +23,7 @@ def nearest_rows(queries: np.ndarray, rows: np.ndarray, workers: Workers = SERIA
 
     By blocked matrix products in float32, which no tree beats in 20 to 100 dimensions.
     """
-    centre = rows.mean(axis=0)  # small numbers keep float32 accurate
+    centre = queries.mean(axis=0)  # small numbers where they matter keep float32 accurate
     rows32 = np.ascontiguousarray((rows - centre).T, dtype=np.float32)
     queries32 = np.ascontiguousarray(queries - centre, dtype=np.float32)
     half_square = (rows32**2).sum(axis=0) / 2

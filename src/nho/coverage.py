@@ -32,11 +32,11 @@ class Coverage:
     on_rim: np.ndarray
     agreement: np.ndarray
 
-    def covered(self, rim_reach: float = 0.75, inner_reach: float = 2.0) -> np.ndarray:
+    def covered(self, rim_reach: float = 0.6, inner_reach: float = 2.0) -> np.ndarray:
         """(n_full,) bool: under the surface, or beside its rim by less than half a triangle."""
         return self.score(rim_reach, inner_reach) > 0.5
 
-    def score(self, rim_reach: float = 0.75, inner_reach: float = 2.0) -> np.ndarray:
+    def score(self, rim_reach: float = 0.6, inner_reach: float = 2.0) -> np.ndarray:
         """(n_full,) 0 to 1, falling with the gap; one half at the reach."""
         reach = np.where(self.on_rim, rim_reach, inner_reach)
         return 1 / (1 + (self.gap / reach) ** 2)

@@ -24,6 +24,7 @@ from nho.mesh import Mesh
 from nho.parallel import SERIAL, Workers
 
 _NUGGET = 1e-2  # of the kriging kernel: anchors are trusted to about a tenth
+_LOOKS_WEIGHT = 0.05  # anchor spacings a standard deviation of relief
 _TURN_SMOOTHING = 3  # averaging rounds of the turns, which are noisy on single triangles
 
 
@@ -74,19 +75,49 @@ class AnchorDistances:
     @property
     def spacing(self) -> float:
         """Median distance from an anchor to the nearest other one, on the partial shape."""
-        between = self.between_partial + np.diag(np.full(len(self.anchors), np.inf))
-        return float(np.median(between.min(axis=1)))
+        return typical_spacing(self.between_partial)
 
     def kriging(self) -> np.ndarray:
         """(m, n_partial) weights that spread values at the anchors over the partial shape."""
-        kernel = np.exp(-self.between_partial / self.spacing)
-        kernel += _NUGGET * np.eye(len(kernel))
-        return np.linalg.solve(kernel, np.exp(-self.partial / self.spacing))
+        return kriging_weights(self.between_partial, self.partial, self.spacing)
+
+    def spread(self, values: np.ndarray, noise: float) -> np.ndarray:
+        """(n_partial, k) smooth field from (m, k) values at the anchors.
+
+        Kriging as above, with the nugget chosen by what the values hold: as large as their noise
+        they are hardly followed, much larger almost exactly.
+
+        Parameters
+        ----------
+        noise : float
+            Length of the error that a value may have, in the values' own unit.
+        """
+        power = (values**2).sum(axis=1).mean()
+        signal = max(power - noise**2, np.finfo(np.float32).eps * power)
+        if not signal:
+            return np.zeros((self.partial.shape[1], values.shape[1]))
+        nugget = max(noise**2 / signal, _NUGGET)
+        weights = kriging_weights(self.between_partial, self.partial, self.spacing, nugget)
+        return weights.T @ values
 
     def calibrated(self) -> np.ndarray:
         """(m, n_partial) predicted distances on the full shape from each image to each partner."""
         known = self.between_full - self.between_partial
         return np.maximum(self.partial + known @ self.kriging(), 0)
+
+
+def typical_spacing(between: np.ndarray) -> float:
+    """Median distance from an anchor to the nearest other one, from (m, m) distances."""
+    others = between + np.diag(np.full(len(between), np.inf))
+    return float(np.median(others.min(axis=1)))
+
+
+def kriging_weights(
+    between: np.ndarray, to_points: np.ndarray, spacing: float, nugget: float = _NUGGET
+) -> np.ndarray:
+    """(m, n) weights that carry values at m anchors to n points, by kernel exp(-d / spacing)."""
+    kernel = np.exp(-between / spacing) + nugget * np.eye(len(between))
+    return np.linalg.solve(kernel, np.exp(-to_points / spacing))
 
 
 def first_map(
@@ -95,6 +126,7 @@ def first_map(
     distances: AnchorDistances,
     calibrate: bool = True,
     turn_weight: float = 0.15,
+    looks: tuple[np.ndarray, np.ndarray] | None = None,
     workers: Workers = SERIAL,
 ) -> np.ndarray:
     """(n_partial,) full vertex whose distances to the anchors fit best.
@@ -103,6 +135,8 @@ def first_map(
     ----------
     turn_weight : float
         Weight of orientation, as a share of the anchor spacing; 0 = distances only.
+    looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
+        Relief of both shapes in standard deviations.
     """
     wanted = distances.calibrated() if calibrate else distances.partial
     spacing = distances.spacing
@@ -113,6 +147,9 @@ def first_map(
         partial_turn = turns(partial, distances.partial, pairs)
         full_turn = turns(full, full_distance, pairs)
         turn_squares = full_turn**2
+    if looks is not None:
+        own_looks, full_looks = (_LOOKS_WEIGHT * spacing * of for of in looks)
+        looks_squares = (full_looks**2).sum(axis=1)
 
     def block(rows: slice) -> np.ndarray:
         own, want = distances.partial[:, rows], wanted[:, rows]
@@ -124,6 +161,8 @@ def first_map(
             total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
             share *= (turn_weight * spacing) ** 2 / total
             cost += share.T @ turn_squares - 2 * (share * partial_turn[:, rows]).T @ full_turn
+        if looks is not None:
+            cost += looks_squares - 2 * own_looks[rows] @ full_looks.T
         return cost.argmin(axis=1)
 
     return np.concatenate(workers.over_rows(block, distances.partial.shape[1], 512))

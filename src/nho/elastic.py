@@ -9,7 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from nho.factors import factorised
 from nho.mesh import Mesh
+from nho.rotations import nearest_rotations
 
 # Weights outside this range belong to slivers; clipped, every local step stays well posed.
 _WEIGHT_RANGE = (0.05, 5.0)
@@ -44,12 +46,7 @@ class Elastic:
 
     def solver(self, target_weights: np.ndarray) -> spla.SuperLU:
         """Factorised global step: stiffness plus (n,) target weights in absolute units."""
-        return spla.splu(
-            sp.csc_matrix(self.stiffness + sp.diags(target_weights)),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
+        return factorised(self.stiffness + sp.diags(target_weights))
 
     def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""
@@ -74,10 +71,7 @@ class Elastic:
         """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
         bent = positions[self._i] - positions[self._j]
         products = (bent[:, :, None] * self._weighted[:, None, :]).reshape(-1, 9)
-        u, _, vt = np.linalg.svd((self._gather @ products).reshape(-1, 3, 3))
-        flipped = np.linalg.det(u @ vt) < 0
-        u[flipped, :, 2] *= -1
-        return u @ vt
+        return nearest_rotations((self._gather @ products).reshape(-1, 3, 3))
 
 
 def _edge_weights(mesh: Mesh) -> sp.coo_matrix:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from nho.network import Perceptron, uniform_by_fan_in
@@ -43,6 +45,12 @@ class NeuralField:
         self._network = Perceptron((encoding.shape[1], *hidden, 1), activation)
         self._workers = workers
         self.parameters = uniform_by_fan_in(self._network, random)
+
+    def at(self, encoding: np.ndarray) -> NeuralField:
+        """The same function at other points; parameters are shared."""
+        other = copy.copy(self)
+        other._encoding = np.ascontiguousarray(encoding, dtype=np.float32)
+        return other
 
     @property
     def parameter_count(self) -> int:

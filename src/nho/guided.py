@@ -1,38 +1,41 @@
-"""The recipe of preset `default`: distances guide, geometry bends, the operator gives second looks.
+"""The recipe of preset `default`: distances guide, geometry bends, the operator looks again.
 
-1. Distances to the anchors give a first dense map (`distance_evidence`); anchors that contradict
-   the others are named and left out, different units are found and undone (`anchor_checks`).
+1. Distances to the anchors, orientation and relief give a first dense map (`distance_evidence`);
+   anchors that contradict the others are named and left out, different units and opposite
+   orientations are found and undone (`common_ground`).
 2. The partial surface is bent onto the full one from that map (`bending`).
-3. In rounds, as in the paper, map and operator help each other: what the bent surface covers is
-   evidence for the neural field, the field is the potential of a Hamiltonian, its eigenfunctions
-   are coordinates for a second look at the whole map, and the new map is bent again. The candidate
-   of least distortion is kept, so no round makes the answer worse.
-4. The region is what the bent surface covers (`coverage`).
+3. As in the paper, map and operator help each other: what the bent surface covers is evidence for
+   the neural field, the field is the potential of a Hamiltonian, its eigenfunctions are
+   coordinates for a second look at the whole map (`second_look`). With few anchors the new map is
+   bent as well, round by round, and kept if it is less distorted, so no round makes the answer
+   worse; with many the look only tells where to doubt.
+4. The region is what the bent surface covers (`coverage`); confidence weighs distances,
+   distortion and the second look (`confidence`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from nho.anchor_checks import consistent, relative_scale
 from nho.answer import Answer
-from nho.bending import RESTART_PHASES, Bending
-from nho.confidence import confidence, where_to_add
+from nho.bending import Bending
+from nho.common_ground import CommonGround, common_ground
+from nho.confidence import confidence, signals, where_to_add
 from nho.coverage import coverage
-from nho.distance_evidence import AnchorDistances, first_map
-from nho.errors import InputError
+from nho.distance_evidence import first_map
 from nho.parallel import Workers
 from nho.problem import Problem
 from nho.progress import Progress, ProgressCallback
-from nho.second_looks import SecondLooks
+from nho.relief import relief, standardised
+from nho.second_look import SecondLook
 from nho.settings import Settings
 from nho.shapes import fit_to_size
+from nho.spectrum import Laplacian, laplacian
 from nho.stopwatch import Stopwatch
 from nho.surface import SurfacePoints
 
-_FEWEST_TO_JUDGE = 8  # anchors; fewer cannot outvote a wrong one
+_RESTART = 2  # gentle phases after a second look
+_SMOOTHING = 16  # rounds of averaging of the distortion that confidence looks at
 
 
 def solve(
@@ -46,111 +49,132 @@ def solve(
     settings, warnings = fit_to_size(settings, problem.partial.mesh, problem.full.mesh)
     with clock.time("distances"):
         progress(Progress("distances", 0, 1))
-        problem, distances, scale, unit_notes = _common_unit(problem, settings)
-        distances, suspects, notes = _trusted(problem, distances, settings)
-        partial, full = problem.partial.mesh, problem.full.mesh
-        target = first_map(
-            partial, full, distances, settings.calibrate_distances, settings.turn_weight, pool
-        )
+        ground = common_ground(problem, settings)
+        partial, full, distances = ground.partial, ground.full, ground.distances
+        operators, looks = _operators_and_relief(ground, settings, pool)
+        few = len(distances.anchors) < settings.many_anchors
+        starts = [looks, None] if few and looks is not None else [looks]
+        targets = [
+            first_map(
+                partial,
+                full,
+                distances,
+                settings.calibrate_distances,
+                settings.turn_weight,
+                of,
+                pool,
+            )
+            for of in starts
+        ]
         progress(Progress("distances", 1, 1))
-    bending = Bending(partial, full, distances)
+    bending = Bending(partial, full, distances, looks)
     with clock.time("bending"):
-        pose = full.vertices[target]
-        if settings.bend:
-            pose = bending.from_map(target, progress=progress)
-    curves = {"bending": [{"distortion": bending.distortion(pose)}]}
+        target, pose = _bent(bending, targets, settings, pool, progress)
+    curve = [{"distortion": bending.distortion(pose)}]
+    curves = {"bending": curve}
+    looked = target
     if settings.bend and settings.rounds and settings.coordinates != "none":
         with clock.time("spectra"):
+            progress(Progress("spectra", 0, 1))
             anchored = distances.anchors[:, 1]
-            looks = SecondLooks(problem, bending, anchored, settings, pool, progress)
-        few = len(distances.anchors) < settings.many_anchors
-        pose = _looked_at_again(pose, bending, looks, few, curves["bending"], clock)
-        curves.update(looks.curves)
+            look = SecondLook((partial, full), operators, anchored, settings, pool, progress)
+            progress(Progress("spectra", 1, 1))
+        pose, looked = _looked_at_again(pose, bending, look, few, curve, clock)
+        curves.update(look.curves)
     with clock.time("region"):
         points = (
             bending.read_off(pose) if settings.bend else SurfacePoints.at_vertices(full, target)
         )
-        covered = coverage(partial, points.positions(full), full)
-    trust = confidence(bending.elastic.distortion(pose, 4), distances)
+        images = points.positions(full)
+        covered = coverage(partial, images, full)
+    with clock.time("confidence"):
+        told = signals(
+            distances,
+            bending.elastic.distortion(pose, _SMOOTHING),
+            np.linalg.norm(full.vertices[target] - images, axis=1),
+            np.linalg.norm(full.vertices[looked] - images, axis=1),
+        )
+        trust = confidence(told)
+        next_anchor = where_to_add(trust, distances, partial)
     return Answer(
         points=points,
         confidence=trust,
         region_score=covered.score(),
         settings=settings,
-        warnings=(*warnings, *unit_notes, *notes),
+        warnings=(*warnings, *ground.notes),
         curves=curves,
-        suspects=suspects,
-        scale=scale,
-        next_anchor=where_to_add(trust, distances),
+        suspects=ground.suspects,
+        scale=ground.scale,
+        next_anchor=next_anchor,
+        signals=told,
     )
+
+
+def _bent(
+    bending: Bending,
+    targets: list[np.ndarray],
+    settings: Settings,
+    pool: Workers,
+    progress: ProgressCallback,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The first map and pose: of several maps, the one whose pose is least distorted.
+
+    Relief may mislead where there are few anchors and the shapes are unlike each other, so the map
+    without it is tried as well.
+    """
+    if not settings.bend:
+        return targets[0], bending.images(targets[0])
+    if len(targets) == 1:
+        return targets[0], bending.from_map(targets[0], pool=pool, progress=progress)
+    poses = pool.together(*[lambda t=t: bending.from_map(t, progress=progress) for t in targets])
+    best = int(np.argmin([bending.distortion(pose) for pose in poses]))
+    return targets[best], poses[best]
+
+
+def _operators_and_relief(
+    ground: CommonGround, settings: Settings, pool: Workers
+) -> tuple[tuple[Laplacian, Laplacian], tuple[np.ndarray, np.ndarray] | None]:
+    """Laplacians of both shapes, and their relief if it is wanted."""
+    meshes = (ground.partial, ground.full)
+    tasks = [lambda mesh=mesh: laplacian(mesh, settings.laplacian) for mesh in meshes]
+    of_partial, of_full = operators = pool.together(*tasks)
+    if not settings.relief:
+        return (of_partial, of_full), None
+    both = zip(meshes, operators, strict=True)
+    reliefs = pool.together(*[lambda pair=pair: relief(*pair) for pair in both])
+    return (of_partial, of_full), standardised(*reliefs)
 
 
 def _looked_at_again(
     pose: np.ndarray,
     bending: Bending,
-    looks: SecondLooks,
+    look: SecondLook,
     few_anchors: bool,
     curve: list[dict[str, float]],
     clock: Stopwatch,
-) -> np.ndarray:
-    """The pose of least distortion over the rounds; each starts from the last one's best.
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pose of least distortion over the rounds, and the last map seen from a pose kept.
 
-    A round without gain ends it; with few anchors the first may fail, since the second looks
-    through finer coordinates only.
+    Each round starts from the last one's pose. A round without gain ends it, but the first may
+    fail, since the second looks through finer coordinates only.
     """
-    settings, pool = looks.settings, looks.pool
+    settings = look.settings
     best, last = curve[0]["distortion"], pose
     for number in range(1, settings.rounds + 1):
-        looks.progress(Progress(f"round {number}", 0, 1))
         with clock.time("operator"):
-            targets = looks.maps(last, number)
-        with clock.time("bending"):
-            bends = [lambda t=t: bending.from_map(t, RESTART_PHASES) for t in targets]
-            poses = pool.together(*bends)
-        scores = [bending.distortion(candidate) for candidate in poses]
-        last, score = poses[int(np.argmin(scores))], min(scores)
-        curve.append({"distortion": score})
-        looks.progress(Progress(f"round {number}", 1, 1, score))
-        if score < (1 - settings.gain_needed) * best:
-            pose, best = last, score
-        elif number > 1 or not few_anchors:
+            target = look.map(bending, last, number)
+        if number == 1:
+            looked = target
+        if not few_anchors:
             break
-    return pose
-
-
-def _common_unit(
-    problem: Problem, settings: Settings
-) -> tuple[Problem, AnchorDistances, float, list[str]]:
-    """Measure distances; rescale the partial shape if it comes in another unit."""
-    partial, full = problem.partial.mesh, problem.full.mesh
-    distances = AnchorDistances.measure(partial, full, problem.anchors)
-    scale = relative_scale(distances)
-    if not np.isfinite(scale):
-        raise InputError(
-            f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
-        )
-    if 1 / settings.unit_factor < scale < settings.unit_factor:
-        return problem, distances, 1.0, []
-    side = replace(problem.partial, mesh=partial.scaled(scale))
-    warning = (
-        f"{partial.name} is in another unit than {full.name}: its coordinates were multiplied by "
-        f"{scale:.4g}, estimated from the anchors"
-    )
-    return replace(problem, partial=side), distances.scaled_partial(scale), scale, [warning]
-
-
-def _trusted(
-    problem: Problem, distances: AnchorDistances, settings: Settings
-) -> tuple[AnchorDistances, np.ndarray, list[str]]:
-    """Leave out anchors that contradict the others."""
-    if not settings.anchor_limit or len(distances.anchors) < _FEWEST_TO_JUDGE:
-        return distances, np.empty(0, dtype=np.int64), []
-    kept = consistent(distances, settings.anchor_limit)
-    suspects = np.flatnonzero(~kept)
-    rows = sorted(problem.anchor_rows[suspects].tolist())
-    notes = [
-        f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
-        f"{problem.given_anchors[row, 1]}) contradicts its neighbours and was not used"
-        for row in rows
-    ]
-    return distances.subset(kept), suspects, notes
+        look.progress(Progress(f"round {number}", 0, 1))
+        with clock.time("bending"):
+            last = bending.from_map(target, _RESTART, look.pool)
+        score = bending.distortion(last)
+        curve.append({"distortion": score})
+        look.progress(Progress(f"round {number}", 1, 1, score))
+        if score < (1 - settings.gain_needed) * best:
+            pose, best, looked = last, score, target
+        elif number > 1:
+            break
+    return pose, looked

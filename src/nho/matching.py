@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from nho import guided, reciprocal
 from nho.answer import Answer
+from nho.coarse import solve_at_size
 from nho.parallel import workers
-from nho.problem import AnchorsLike, MeshLike, Problem, prepare
+from nho.problem import AnchorsLike, MeshLike, Problem, as_mesh, prepare
 from nho.progress import ProgressCallback, ignore
 from nho.result import MatchResult
 from nho.settings import Settings, preset
+from nho.sizing import fit_to_memory
 from nho.stopwatch import Stopwatch
 
 RECIPES = {"reciprocal": reciprocal.solve, "guided": guided.solve}
@@ -43,13 +45,15 @@ def match(
     clock = Stopwatch()
     with clock.time("total"), workers(settings.threads) as pool:
         with clock.time("prepare"):
-            problem = prepare(partial, full, anchors)
+            partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
+            settings, notes = fit_to_memory(settings, partial, full)
+            problem = prepare(partial, full, anchors).with_warnings(notes)
         solve = RECIPES[settings.recipe]
-        answer = solve(problem, settings, pool, clock, progress or ignore)
-    return _carried_back(problem, answer, clock.seconds)
+        answer = solve_at_size(problem, settings, solve, pool, clock, progress or ignore)
+    return carried_back(problem, answer, clock.seconds)
 
 
-def _carried_back(problem: Problem, answer: Answer, timings: dict[str, float]) -> MatchResult:
+def carried_back(problem: Problem, answer: Answer, timings: dict[str, float]) -> MatchResult:
     """The solver's answer on the meshes as given."""
     partial, full = problem.partial, problem.full
     points = problem.given_points(answer.points)

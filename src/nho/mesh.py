@@ -100,7 +100,8 @@ class Mesh:
     @cached_property
     def _face_crosses(self) -> FloatArray:
         """(m, 3) normals with twice the area as length, for coordinates over `_extent`."""
-        a, b, c = (self.vertices[self.faces[:, corner]] / self._extent for corner in range(3))
+        vertices = self.vertices / self._extent
+        a, b, c = (vertices[corner] for corner in self.faces.T)
         return np.cross(b - a, c - a)
 
     @cached_property
@@ -108,6 +109,12 @@ class Mesh:
         """(m,) area of every triangle."""
         doubled = np.linalg.norm(self._face_crosses, axis=1)
         return _frozen(0.5 * doubled * self._extent * self._extent)
+
+    @cached_property
+    def vertex_areas(self) -> FloatArray:
+        """(n,) a third of the area of the faces around each vertex."""
+        thirds = np.repeat(self.face_areas / 3, 3)
+        return _frozen(np.bincount(self.faces.ravel(), thirds, minlength=len(self.vertices)))
 
     @cached_property
     def area(self) -> float:

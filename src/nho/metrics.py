@@ -46,7 +46,7 @@ def evaluate(result: MatchResult, full: Mesh, truth: GroundTruth) -> Evaluation:
     vertex_errors = 100 * geodesic_errors(full, at_vertices, truth.points)
     known = truth.points.face >= 0
     matched = known & (result.face >= 0)
-    region = region_scores(result.region, truth.region, vertex_areas(full))
+    region = region_scores(result.region, truth.region, full.vertex_areas)
     return Evaluation(
         geodesic_error=_mean(errors[matched]),
         geodesic_error_vertex=_mean(vertex_errors[matched]),
@@ -124,13 +124,6 @@ def region_scores(predicted: np.ndarray, truth: np.ndarray, areas: np.ndarray) -
         "recall": ratio(both, real),
         "f1": ratio(2 * both, claimed + real),
     }
-
-
-def vertex_areas(mesh: Mesh) -> np.ndarray:
-    """(n,) a third of the area of the faces around each vertex."""
-    return np.bincount(
-        mesh.faces.ravel(), np.repeat(mesh.face_areas / 3, 3), minlength=len(mesh.vertices)
-    )
 
 
 def correct_share(errors: np.ndarray, thresholds: np.ndarray) -> np.ndarray:

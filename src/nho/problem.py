@@ -76,6 +76,10 @@ class Problem:
     given_anchors: np.ndarray
     warnings: tuple[str, ...]
 
+    def with_warnings(self, more: list[str]) -> Problem:
+        """The same with further warnings in front."""
+        return replace(self, warnings=(*more, *self.warnings))
+
     def given_points(self, points: SurfacePoints) -> SurfacePoints:
         """Points on the solver's full mesh, one per solver vertex of the partial shape, as points
         on the given full mesh, one per given vertex of the partial shape."""

@@ -98,13 +98,15 @@ def repair(mesh: Mesh) -> Repaired:
 
 def zero_area_faces(mesh: Mesh) -> BoolArray:
     """(m,) whether the area of a triangle is no larger than the rounding of its coordinates."""
-    corners = mesh.vertices[mesh.faces] / (np.abs(mesh.vertices).max() or 1.0)
-    sides = corners - np.roll(corners, 1, axis=1)
-    longest = np.linalg.norm(sides, axis=2).max(axis=1)
-    doubled_area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+    vertices = mesh.vertices / (np.abs(mesh.vertices).max() or 1.0)
+    a, b, c = (vertices[corner] for corner in mesh.faces.T)
+    sides = (a - c, b - a, c - b)
+    longest = np.maximum.reduce([np.linalg.norm(side, axis=1) for side in sides])
+    doubled_area = np.linalg.norm(np.cross(sides[0], sides[1]), axis=1)
     # Each coordinate is off by half an eps of its own size, which moves the area by that much
     # times the longest side.
-    rounding = 4 * np.finfo(np.float64).eps * np.abs(corners).max(axis=(1, 2))
+    largest = np.abs(vertices).max(axis=1)
+    rounding = 4 * np.finfo(np.float64).eps * largest[mesh.faces].max(axis=1)
     zero: npt.NDArray[np.bool_] = doubled_area <= rounding * longest
     return zero
 

@@ -13,8 +13,10 @@ Activation = Literal["tanh", "relu", "leaky-relu"]
 Laplacian = Literal["robust", "cotan"]
 Operator = Literal["reduced", "sparse"]
 Recipe = Literal["reciprocal", "guided"]
-Coordinates = Literal["both", "hamiltonian", "laplacian", "none"]
+Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
+
+FEWEST_SOLVED = 200  # vertices of a coarse surface
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Settings:
 
     seed: int = 0  # initial weights of the networks
     threads: int = 0  # worker threads; 0 = every core. The answer does not depend on it.
+    solve_vertices: int = 0  # larger meshes are solved on about so many; 0 = on all of them
 
     # The recipe: "reciprocal" is the paper's loop; "guided" starts from distances to the anchors,
     # bends the partial surface onto the full one, and uses the operator in between.
@@ -68,14 +71,15 @@ class Settings:
     # Departures from the paper, used by the recipe "guided"
     calibrate_distances: bool = True  # take known discrepancies between anchors out
     turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
-    anchor_limit: float = 0.5  # |log ratio| of distances above which an anchor is suspect; 0 = off
+    anchor_limit: float = 0.7  # |log ratio| of distances above which an anchor is suspect; 0 = off
     unit_factor: float = 1.5  # shapes whose scales differ by more are in different units
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
-    coordinates: Coordinates = "both"  # spectral coordinates of the candidate maps of a round
+    relief: bool = True  # curvature: where a surface looks alike
+    coordinates: Coordinates = "hamiltonian"  # of the second look; "none" = no second look
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
-    many_anchors: int = 13  # from here on one fruitless round is enough
-    gain_needed: float = 0.02  # a round's map must lower the distortion by this share, or we stop
+    many_anchors: int = 13  # from here on the second look only tells where to doubt
+    gain_needed: float = 0.02  # a round's pose must be less distorted by this share to be kept
 
     def __post_init__(self) -> None:
         for field, kind in get_type_hints(Settings).items():
@@ -93,6 +97,11 @@ class Settings:
                 raise InputError(f"setting {field}={value!r} must be a finite number")
             if kind in (int, float) and value < _least(field):
                 raise InputError(f"setting {field}={value} must be at least {_least(field)}")
+        if 0 < self.solve_vertices < FEWEST_SOLVED:
+            raise InputError(
+                f"setting solve_vertices={self.solve_vertices} leaves too little of a surface; "
+                f"give at least {FEWEST_SOLVED}, or 0 to solve on all vertices"
+            )
         if self.spectral_modes > self.galerkin_modes:
             raise InputError(
                 f"spectral_modes={self.spectral_modes} exceeds galerkin_modes="
@@ -152,7 +161,7 @@ def _parsed(kind: Any, text: str) -> Any:
 def _least(name: str) -> float:
     """Smallest sensible value of a numeric setting."""
     may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps"}
-    may_be_zero |= {"turn_weight", "anchor_limit", "gain_needed"}
+    may_be_zero |= {"turn_weight", "anchor_limit", "gain_needed", "solve_vertices"}
     if name in may_be_zero or name.startswith("weight_") or name == "refine_weight_decay":
         return 0
     if name == "distortion_neighbours":
@@ -183,7 +192,13 @@ def _check_name(name: str) -> None:
 PRESETS: dict[str, Settings] = {
     "paper": Settings(),
     "default": Settings(
-        recipe="guided", rounds=3, fit_steps=40, encoding_modes=60, galerkin_modes=100
+        solve_vertices=10_000,
+        recipe="guided",
+        rounds=3,
+        fit_steps=20,
+        encoding_modes=60,
+        weight_spectral=0.0,  # with a dense map to learn from, these two terms change nothing
+        weight_topology=0.0,
     ),
 }
 

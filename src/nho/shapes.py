@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nho.cache import Cache
 from nho.errors import InputError
 from nho.geodesics import Neighbourhoods, edge_graph, neighbourhoods
 from nho.mesh import Mesh
 from nho.parallel import Workers
 from nho.problem import Problem
 from nho.settings import Settings
-from nho.spectrum import Basis, Laplacian, dirichlet_basis, laplacian, neumann_basis
+from nho.spectrum import Basis, Laplacian, cached_basis, laplacian
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,18 @@ def analyse(problem: Problem, settings: Settings, pool: Workers) -> Shapes:
     partial, full = problem.partial.mesh, problem.full.mesh
     settings, warnings = fit_to_size(settings, partial, full)
     modes = max(settings.spectral_modes, settings.refine_last)
-    boundary = partial.boundary_vertices
+    boundary, store = partial.boundary_vertices, Cache.default()
 
     def of_partial() -> tuple[Laplacian, Basis, Neighbourhoods]:
         operator = laplacian(partial, settings.laplacian)
         near = neighbourhoods(edge_graph(partial), settings.distortion_neighbours)
-        return operator, dirichlet_basis(operator, boundary, modes), near
+        return operator, cached_basis(store, operator, modes, boundary), near
 
     def of_full() -> tuple[Laplacian, Basis, Neighbourhoods]:
         operator = laplacian(full, settings.laplacian)
         near = neighbourhoods(edge_graph(full), settings.distortion_neighbours)
         count = max(settings.encoding_modes, settings.galerkin_modes)
-        return operator, neumann_basis(operator, count), near
+        return operator, cached_basis(store, operator, count), near
 
     (m_operator, m_basis, m_near), (n_operator, n_basis, n_near) = pool.together(
         of_partial, of_full

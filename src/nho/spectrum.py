@@ -16,7 +16,9 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
+from nho.cache import Cache
 from nho.errors import NhoError
+from nho.factors import factorised
 from nho.mesh import Mesh
 
 log = logging.getLogger(__name__)
@@ -88,6 +90,30 @@ def dirichlet_basis(operator: Laplacian, boundary: np.ndarray, count: int) -> Ba
     return Basis(interior.eigenvalues, functions)
 
 
+def cached_basis(
+    cache: Cache, operator: Laplacian, count: int, boundary: np.ndarray | None = None
+) -> Basis:
+    """`neumann_basis`, or `dirichlet_basis` with a boundary, kept on disk between runs."""
+    matrix = operator.stiffness
+    inputs = {
+        "data": matrix.data,
+        "indices": matrix.indices,
+        "indptr": matrix.indptr,
+        "mass": operator.mass,
+        "boundary": np.zeros(0, dtype=bool) if boundary is None else boundary,
+    }
+
+    def compute() -> dict[str, np.ndarray]:
+        if boundary is None:
+            basis = neumann_basis(operator, count)
+        else:
+            basis = dirichlet_basis(operator, boundary, count)
+        return {"eigenvalues": basis.eigenvalues, "functions": basis.functions}
+
+    parameters = {"count": count, "dirichlet": boundary is not None}
+    return Basis(**cache.get_or_compute("basis", inputs, parameters, compute))
+
+
 def hamiltonian_basis(operator: Laplacian, potential: np.ndarray, count: int) -> Basis:
     """The first ``count`` eigenpairs of ``Delta + potential``, on the mesh itself."""
     stiffness = operator.stiffness + sp.diags(operator.mass * potential)
@@ -119,12 +145,7 @@ def _shift_invert(matrix: sp.csc_matrix, count: int, unit: float) -> tuple[np.nd
     error: Exception | None = None
     for shift in (0.1 * unit, 10 * unit):  # the first eigenvalue of a sphere is 8 pi / area
         try:
-            factor = spla.splu(
-                matrix + shift * sp.identity(n, format="csc"),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
+            factor = factorised(matrix + shift * sp.identity(n, format="csc"))
             inverse = spla.LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
             # Full precision, not a loose tolerance: stopped early, Lanczos misses members of
             # repeated eigenvalues (an icosphere lost one of seven at 1e-10).

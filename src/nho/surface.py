@@ -135,6 +135,14 @@ def closest_on_triangles(
     edge_distance = _dot(edge_gap, edge_gap)
     s, t = np.where(inside, s, 0), np.where(inside, t, 0)
     gap = w - s[:, None] * u - t[:, None] * v
+    # In a sliver the determinant has few digits left: solve once more for what remains.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        gu, gv = _dot(gap, u), _dot(gap, v)
+        finer_s = s + (vv * gu - uv * gv) / determinant
+        finer_t = t + (uu * gv - uv * gu) / determinant
+        inside &= (finer_s >= 0) & (finer_t >= 0) & (finer_s + finer_t <= 1)
+    s, t = np.where(inside, finer_s, 0), np.where(inside, finer_t, 0)
+    gap = w - s[:, None] * u - t[:, None] * v
     distance = _dot(gap, gap)
     # In a sliver the foot on the plane may be off by more than the edges are away.
     inside &= distance <= edge_distance

@@ -1,123 +1,137 @@
-"""Accuracy of a preset over families of pairs: a CSV row a pair, and a table of means.
+"""Accuracy of presets and baselines over families of pairs: a CSV row each, and a table of means.
 
-``python -m nho.bench.accuracy --data DIR --preset paper --out results.csv`` can be stopped and
-started again: pairs already in the CSV are not computed twice.
+``python -m nho.bench.accuracy --help`` tells how. It can be stopped and started again: rows
+already in the CSV are not computed twice.
 """
 
 from __future__ import annotations
 
-import csv
-import logging
+import sys
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-import numpy as np
 import typer
 
-from nho.bench.datasets import FAMILIES, Pair, data_folder
+from nho.baselines import BASELINES
+from nho.bench.datasets import FAMILIES, data_folder
+from nho.bench.perturb import Conditions
+from nho.bench.rowfile import read_rows
+from nho.bench.runner import Outcome, contenders, measure
+from nho.bench.tables import table
 from nho.errors import InputError, NhoError
-from nho.matching import match
-from nho.metrics import evaluate
-from nho.settings import Settings, preset
+from nho.settings import PRESETS
 
-log = logging.getLogger(__name__)
+Value = TypeVar("Value")
 
-KEYS = ("family", "pair", "preset", "changes", "anchors", "seed")
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-def measure(pair: Pair, settings: Settings, anchors: int) -> dict[str, float]:
-    """Match one pair from true anchors and compare with the truth."""
-    result = match(pair.partial, pair.full, pair.anchors(anchors), settings)
-    return {
-        **evaluate(result, pair.full, pair.truth).as_dict(),
-        "seconds": result.timings["total"],
-        "partial_vertices": len(pair.partial.vertices),
-        "full_vertices": len(pair.full.vertices),
-    }
-
-
+@app.command()
 def run(
-    data: Annotated[Path | None, typer.Option("--data", help="Evaluation data.")] = None,
-    families: Annotated[str, typer.Option("--families", help="Comma-separated.")] = ",".join(
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder of evaluation data; or NHO_DATA.")
+    ] = None,
+    families: Annotated[str, typer.Option("--families", help="Pairs to measure on.")] = ",".join(
         FAMILIES
     ),
-    preset_name: Annotated[str, typer.Option("--preset")] = "default",
-    changes: Annotated[list[str], typer.Option("--set", metavar="KEY=VALUE")] = [],  # noqa: B006
-    anchors: Annotated[int, typer.Option("--anchors", help="Anchors a pair.")] = 25,
-    seed: Annotated[int, typer.Option("--seed")] = 0,
-    every: Annotated[int, typer.Option("--every", help="Only every n-th pair.")] = 1,
+    methods: Annotated[
+        str, typer.Option("--methods", help=f"Of {', '.join([*PRESETS, *BASELINES])}.")
+    ] = "default",
+    changes: Annotated[
+        list[str],
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the presets; repeatable."),
+    ] = [],  # noqa: B006
+    anchors: Annotated[str, typer.Option("--anchors", help="Anchors a pair.")] = "25",
+    seeds: Annotated[str, typer.Option("--seeds", help="Settings seeds of the presets.")] = "0",
+    sampling: Annotated[
+        str, typer.Option("--sampling", help="Of anchors: geodesic, euclidean or random.")
+    ] = "geodesic",
+    bad: Annotated[
+        float, typer.Option("--bad", metavar="SHARE", help="Share of the anchors made wrong.")
+    ] = 0.0,
+    bad_kind: Annotated[
+        str,
+        typer.Option("--bad-kind", help="random: any vertex; swap: partners exchanged in twos."),
+    ] = "random",
+    bad_seed: Annotated[int, typer.Option("--bad-seed", help="Draws the wrong anchors.")] = 0,
+    partial_scale: Annotated[
+        float, typer.Option("--partial-scale", help="Partial coordinates are multiplied by it.")
+    ] = 1.0,
+    rotate: Annotated[
+        int | None, typer.Option("--rotate", metavar="SEED", help="Turn both shapes at random.")
+    ] = None,
+    input_scale: Annotated[
+        str, typer.Option("--input-scale", help="default, or normalised: unit area of the full.")
+    ] = "default",
+    every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
     out: Annotated[Path, typer.Option("--out", help="CSV, appended to.")] = Path("accuracy.csv"),
 ) -> None:
-    """Measure a preset on every pair of the families and print a table of means."""
-    settings = preset(preset_name).with_text(changes).replace(seed=seed)
-    folder = data_folder(data)
-    done = {tuple(row[key] for key in KEYS) for row in read_rows(out)}
-    for family in families.split(","):
+    """Measure methods on pairs with known truth, and print a table of means.
+
+    Families, methods, anchors and seeds are comma-separated lists. Every run becomes a row of
+    the CSV; those already there are not computed again, so a stopped run goes on where it was.
+    The table shows all rows of the CSV.
+
+    \b
+    Example: both presets against a baseline, with a fifth of 10 and 25 anchors wrong
+      python -m nho.bench.accuracy --data DIR --families pfaust_m,tosca --every 2 \\
+        --methods default,paper,anchor-distance --anchors 10,25 --bad 0.2 --out wrong.csv
+    """
+    conditions = [
+        Conditions(count, sampling, bad, bad_kind, bad_seed, partial_scale, rotate, input_scale)
+        for count in _listed(anchors, "--anchors", int)
+    ]
+    chosen = _listed(families, "--families", str)
+    for family in chosen:
         if family not in FAMILIES:
             raise InputError(f"family {family!r} is unknown; choose {', '.join(FAMILIES)}")
-        for number, pair in enumerate(FAMILIES[family](folder)):
-            if number % every:
-                continue
-            key = (family, pair.name, preset_name, " ".join(changes), str(anchors), str(seed))
-            if key in done:
-                continue
-            try:
-                values = measure(pair, settings, anchors)
-            except NhoError as problem:
-                typer.echo(f"{family} {pair.name}: failed: {problem}", err=True)
-                continue
-            append_row(out, dict(zip(KEYS, key, strict=True)), values)
-            typer.echo(
-                f"{family} {pair.name}: error {values['geodesic_error']:.2f}, "
-                f"IoU {values['iou']:.1f}, {values['seconds']:.1f} s"
-            )
+    folder = data_folder(data)
+    pairs = {family: islice(FAMILIES[family](folder), 0, None, every) for family in chosen}
+    competing = contenders(
+        _listed(methods, "--methods", str), changes, _listed(seeds, "--seeds", int)
+    )
+    failures = 0
+    for outcome in measure(pairs, competing, conditions, out):
+        typer.echo(_told(outcome), err=outcome.scores is None)
+        failures += outcome.scores is None
     typer.echo(table(read_rows(out)))
+    if failures:
+        raise NhoError(f"{failures} runs failed and have no row; the reasons stand above")
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """Rows of the CSV so far."""
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+def _listed(text: str, option: str, kind: Callable[[str], Value]) -> list[Value]:
+    """The entries of a comma-separated option, each once."""
+    words = dict.fromkeys(word.strip() for word in text.split(",") if word.strip())
+    try:
+        values = [kind(word) for word in words]
+    except ValueError:
+        raise InputError(f"{option} {text!r} is not a list of whole numbers") from None
+    if not values:
+        raise InputError(f"{option} is empty; give at least one entry")
+    return values
 
 
-def append_row(path: Path, keys: dict[str, str], values: dict[str, float]) -> None:
-    """Add one row, with a header if the file is new."""
-    new = not path.exists()
-    with open(path, "a", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, [*keys, *values])
-        if new:
-            writer.writeheader()
-        writer.writerow({**keys, **{name: f"{value:.4f}" for name, value in values.items()}})
+def _told(outcome: Outcome) -> str:
+    keys, scores = outcome.keys, outcome.scores
+    about = f"{keys['family']} {keys['pair']} {keys['method']} {keys['anchors']} anchors"
+    about += f" seed {keys['seed']}" * (keys["seed"] != "-")
+    if scores is None:
+        return f"{about}: failed: {outcome.failure}"
+    return (
+        f"{about}: error {scores.geodesic_error:.2f}, IoU {scores.iou:.1f}, {scores.seconds:.1f} s"
+    )
 
 
-def table(rows: list[dict[str, str]]) -> str:
-    """Markdown: means per family and configuration."""
-    lines = [
-        "| family | preset | anchors | pairs | error x100 (at vertices) | worst pair | IoU % "
-        "| precision | recall | F1 | s a pair |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
-    for row in rows:
-        group = (row["family"], f"{row['preset']} {row['changes']}".strip(), row["anchors"])
-        groups.setdefault(group, []).append(row)
-    for (family, name, anchors), members in groups.items():
-
-        def column(key: str, members: list[dict[str, str]] = members) -> np.ndarray:
-            return np.array([float(row[key]) for row in members])
-
-        error = column("geodesic_error")
-        scores = " | ".join(
-            f"{column(key).mean():.1f}" for key in ("iou", "precision", "recall", "f1", "seconds")
-        )
-        lines.append(
-            f"| {family} | {name} | {anchors} | {len(members)} | {error.mean():.2f} "
-            f"({column('geodesic_error_vertex').mean():.2f}) | {error.max():.2f} | {scores} |"
-        )
-    return "\n".join(lines)
+def main() -> None:
+    """Run; whatever goes wrong on purpose is one sentence on stderr."""
+    try:
+        app()
+    except NhoError as problem:
+        typer.echo(f"nho.bench.accuracy: {problem}", err=True)
+        sys.exit(1)
 
 
 if __name__ == "__main__":
-    typer.run(run)
+    main()

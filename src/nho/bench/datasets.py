@@ -2,6 +2,9 @@
 
 The layout is one folder a family: ``pfaust_m``, ``pfaust_h`` (with the full shapes in
 ``faust_r``), ``pfarm`` and ``tosca``. ``NHO_DATA`` names the folder where no other is given.
+
+``pfaust_m_same`` and ``pfaust_h_same`` are the same partial shapes against the full shape of their
+own subject: the official test pairs are half of that kind, the listed ones are not.
 """
 
 from __future__ import annotations
@@ -50,11 +53,17 @@ def data_folder(given: str | Path | None = None) -> Path:
     return Path(folder)
 
 
-def pfaust(folder: Path, kind: str) -> Iterator[Pair]:
-    """PFAUST-M or -H (``kind`` "m" or "h"): FAUST shapes with holes, against other full ones."""
+def pfaust(folder: Path, kind: str, same_subject: bool = False) -> Iterator[Pair]:
+    """PFAUST-M or -H (``kind`` "m" or "h"): FAUST shapes with holes, against full ones.
+
+    The full shapes are those of ``pairs.txt``, or the first pose of the same subject.
+    """
     root = folder / f"pfaust_{kind}"
     for line in _lines(root / "pairs.txt"):
         partial_name, full_name = (Path(word).stem for word in line.split()[:2])
+        if same_subject:
+            subject = int(partial_name.removeprefix("tr_reg_")) // 10
+            full_name = f"tr_reg_{subject:02d}0"
         partial = Mesh.read(root / "off" / f"{partial_name}.off")
         full = _unit_area(Mesh.read(folder / "faust_r" / f"{full_name}.off"))
         vertex, row = np.loadtxt(root / "rows" / f"{partial_name}.txt", dtype=np.int64).T
@@ -101,6 +110,8 @@ def tosca(folder: Path) -> Iterator[Pair]:
 FAMILIES: dict[str, Callable[[Path], Iterator[Pair]]] = {
     "pfaust_m": lambda folder: pfaust(folder, "m"),
     "pfaust_h": lambda folder: pfaust(folder, "h"),
+    "pfaust_m_same": lambda folder: pfaust(folder, "m", same_subject=True),
+    "pfaust_h_same": lambda folder: pfaust(folder, "h", same_subject=True),
     "pfarm": pfarm,
     "tosca": tosca,
 }

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from nho.cli import anchors, demo, doctor, evaluate, match
+from nho.cli import anchors, batch, cache, demo, doctor, evaluate, match
 from nho.errors import NhoError
 
 
@@ -37,10 +37,12 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command("match")(match.match_command)
+app.command("batch")(batch.batch_command)
 app.add_typer(anchors.app, name="anchors")
 app.command("eval")(evaluate.eval_command)
 app.command("demo")(demo.demo_command)
 app.command("doctor")(doctor.doctor_command)
+app.add_typer(cache.app, name="cache")
 
 
 def _print_version(wanted: bool) -> None:

@@ -15,6 +15,7 @@ from nho.errors import InputError
 from nho.mesh import Mesh
 from nho.report.curves import charts
 from nho.report.scene import REGION_INSIDE, REGION_OUTSIDE, scene
+from nho.report.shown import too_large
 from nho.result import MatchResult
 
 __all__ = ["render_report"]
@@ -50,6 +51,7 @@ def render_report(
         style=Markup(_part("style.css")),
         scripts=[Markup(_part(name)) for name in ("shapeview.js", "viewer.js")],
         data=_json_for_html(scene(partial, full, result, suspects, following)),
+        in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,
         full=full,
         result=result,

@@ -15,6 +15,7 @@ from nho.colours import (
     transfer_colours,
 )
 from nho.mesh import Mesh
+from nho.report.shown import Shown, shown
 from nho.result import MatchResult
 
 REGION_INSIDE = (46, 125, 140)  # sRGB
@@ -30,67 +31,88 @@ def scene(
     next_anchor: int | None,
 ) -> dict[str, Any]:
     """Everything the viewer needs, ready for JSON; arrays are little-endian base64."""
+    anchors = np.asarray(result.anchors).reshape(-1, 2)
+    kept = anchors[:, 0] if next_anchor is None else np.append(anchors[:, 0], next_anchor)
+    drawn = {"partial": shown(partial, kept), "full": shown(full, anchors[:, 1])}
+    rows = drawn["partial"].vertex
     full_turn = _looking_at(full)
     fitted = _rotation_onto_full(full, partial, result)
     partial_turn = _looking_at(partial) if fitted is None else full_turn @ fitted
     partial_frame, full_frame = _frame(partial, partial_turn), _frame(full, full_turn)
-    colours = _colours(full, result)
+    colours, full_colours = _colours(full, result)
+    places = result.points[rows].positions(full)
+    pairs = [drawn["partial"].row(anchors[:, 0]), drawn["full"].row(anchors[:, 1])]
     return {
-        "partial": {
-            "positions": _packed(_framed(partial.vertices, partial_frame), "<f4"),
-            "faces": _packed(partial.faces, "<u4"),
-            "rotation": partial_turn.tolist(),
-            "colours": {name: _packed(rows, "u1") for name, rows in colours["partial"].items()},
-        },
-        "full": {
-            "positions": _packed(_framed(full.vertices, full_frame), "<f4"),
-            "faces": _packed(full.faces, "<u4"),
-            "rotation": full_turn.tolist(),
-            "colours": {name: _packed(rows, "u1") for name, rows in colours["full"].items()},
-        },
-        "partner": _packed(_framed(result.points.positions(full), full_frame), "<f4"),
-        "partnerVertex": _packed(result.vertex_map, "<i4"),
-        "confidence": _packed(result.confidence, "<f4"),
-        "regionScore": _packed(result.region_score, "<f4"),
-        "anchors": np.asarray(result.anchors).reshape(-1, 2).tolist(),
+        "partial": _drawn(partial, drawn["partial"], partial_frame, partial_turn, colours),
+        "full": _drawn(full, drawn["full"], full_frame, full_turn, full_colours),
+        "partner": _packed(_framed(places, full_frame), "<f4"),
+        "partnerVertex": _packed(result.vertex_map[rows], "<i4"),
+        "confidence": _packed(result.confidence[rows], "<f4"),
+        "regionScore": _packed(result.region_score[drawn["full"].vertex], "<f4"),
+        "anchors": np.stack(pairs, axis=1).tolist(),
         "suspects": suspects,
-        "nextAnchor": None if next_anchor is None else int(next_anchor),
+        "nextAnchor": None if next_anchor is None else int(drawn["partial"].row(next_anchor)),
     }
 
 
-def _colours(full: Mesh, result: MatchResult) -> dict[str, dict[str, np.ndarray]]:
+def _drawn(
+    mesh: Mesh,
+    part: Shown,
+    frame: tuple[np.ndarray, float],
+    turn: np.ndarray,
+    colours: dict[str, np.ndarray],
+) -> dict[str, Any]:
+    """One shape; ``number`` holds the vertices as the user numbers them."""
+    return {
+        "positions": _packed(_framed(mesh.vertices[part.vertex], frame), "<f4"),
+        "faces": _packed(part.faces, "<u4"),
+        "number": _packed(part.vertex, "<u4"),
+        "rotation": turn.tolist(),
+        "colours": {view: _packed(rows[part.vertex], "u1") for view, rows in colours.items()},
+    }
+
+
+def _colours(
+    full: Mesh, result: MatchResult
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Colours of both shapes by name of the view; the partial shows the state of its partners."""
     by_place = position_colours(full)
     inside = np.where(result.region[:, None], REGION_INSIDE, REGION_OUTSIDE).astype(np.uint8)
     score_there = result.points.interpolate(full, result.region_score.astype(np.float64))
     matched = result.vertex_map >= 0
     n_full = len(full.vertices)
-    return {
-        "partial": {
-            "correspondence": transfer_colours(full, result, by_place),
-            "region": np.where(
-                matched[:, None], inside[np.where(matched, result.vertex_map, 0)], UNMATCHED
-            ),
-            "score": scalar_colours(score_there),
-            "confidence": scalar_colours(result.confidence),
-        },
-        "full": {
-            "correspondence": by_place,
-            "faded": region_colours(by_place, result.region),
-            "region": inside,
-            "score": scalar_colours(result.region_score),
-            "confidence": np.tile(np.array(_PLAIN), (n_full, 1)),
-        },
+    of_partial = {
+        "correspondence": transfer_colours(full, result, by_place),
+        "region": np.where(
+            matched[:, None], inside[np.where(matched, result.vertex_map, 0)], UNMATCHED
+        ),
+        "score": scalar_colours(score_there),
+        "confidence": scalar_colours(result.confidence),
     }
+    of_full = {
+        "correspondence": by_place,
+        "faded": region_colours(by_place, result.region),
+        "region": inside,
+        "score": scalar_colours(result.region_score),
+        "confidence": np.tile(np.array(_PLAIN), (n_full, 1)),
+    }
+    return of_partial, of_full
 
 
 def _frame(mesh: Mesh, turn: np.ndarray) -> tuple[np.ndarray, float]:
     """Centre and radius of a ball around the surface, in the middle of the first view."""
-    corners = mesh.vertices[np.unique(mesh.faces)]  # a stray vertex must not shrink the shape
+    corners = mesh.vertices[_used(mesh)]  # a stray vertex must not shrink the shape
     seen = corners @ turn.T
     centre = (seen.min(axis=0) + seen.max(axis=0)) / 2 @ turn
     radius = float(np.linalg.norm(corners - centre, axis=1).max())
     return centre, radius if radius > 0 else 1.0
+
+
+def _used(mesh: Mesh) -> np.ndarray:
+    """(n,) bool: vertices of a face."""
+    used = np.zeros(len(mesh.vertices), dtype=bool)
+    used[mesh.faces] = True
+    return used
 
 
 def _framed(points: np.ndarray, frame: tuple[np.ndarray, float]) -> np.ndarray:
@@ -104,7 +126,7 @@ def _looking_at(mesh: Mesh) -> np.ndarray:
 
     Rows are the directions to the right, up, and towards the eye.
     """
-    extent = np.ptp(mesh.vertices[np.unique(mesh.faces)], axis=0)
+    extent = np.ptp(mesh.vertices[_used(mesh)], axis=0)
     thinnest = 2 - int(np.argmin(extent[::-1]))  # a tie goes to z
     up, eye = ((1, 0), (2, 1), (1, 2))[thinnest]
     towards = np.eye(3)[eye] * (-1 if thinnest == 1 else 1)  # with z up, the front is at -y

@@ -19,6 +19,9 @@
   const partnerVertex = unpack(data.partnerVertex, Int32Array);
   const confidence = unpack(data.confidence, Float32Array);
   const regionScore = unpack(data.regionScore, Float32Array);
+  // A large mesh is drawn in part: what the user calls the vertices that are drawn.
+  const number = {};
+  for (const name in views) number[name] = unpack(data[name].number, Uint32Array);
   const suspects = new Set(data.suspects);
   const hover = { partial: -1, full: -1 };
   const resting = find("#readout").textContent;
@@ -122,10 +125,10 @@
     let text = resting;
     if (hover.partial >= 0) {
       const to = partnerVertex[hover.partial], trust = confidence[hover.partial];
-      text = `Partial vertex ${hover.partial} → ` + (to < 0 ? "no match" : `full vertex ${to}`)
+      text = `Partial vertex ${number.partial[hover.partial]} → ` + (to < 0 ? "no match" : `full vertex ${to}`)
         + (Number.isNaN(trust) ? "" : `, confidence ${trust.toFixed(2)}`);
     } else if (hover.full >= 0) {
-      text = `Full vertex ${hover.full}, region score ${regionScore[hover.full].toFixed(2)}`;
+      text = `Full vertex ${number.full[hover.full]}, region score ${regionScore[hover.full].toFixed(2)}`;
     }
     find("#readout").textContent = text;
   }

@@ -1,0 +1,42 @@
+"""Named methods to compare with, behind one interface: two shapes and anchors in, a result out.
+
+>>> from nho import baselines
+>>> result = baselines.run("anchor-distance", partial, full, anchors)   # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from nho.baselines import anchor_distance, arap, nearest, zoomout
+from nho.baselines.interface import FromAnchors, Method
+from nho.errors import InputError
+from nho.problem import AnchorsLike, MeshLike
+from nho.progress import ProgressCallback
+from nho.result import MatchResult
+from nho.settings import Settings
+
+__all__ = ["BASELINES", "FromAnchors", "Method", "run"]
+
+BASELINES: dict[str, Method] = {
+    "nearest": FromAnchors("nearest", nearest.solve),
+    "anchor-distance": FromAnchors("anchor-distance", anchor_distance.solve),
+    "anchor-distance+zoomout": FromAnchors("anchor-distance+zoomout", zoomout.solve),
+    "anchor-distance+arap": FromAnchors("anchor-distance+arap", arap.solve),
+}
+
+
+def run(
+    method_name: str,
+    partial: MeshLike,
+    full: MeshLike,
+    anchors: AnchorsLike | None,
+    settings: Settings | None = None,
+    progress: ProgressCallback | None = None,
+) -> MatchResult:
+    """Match a partial surface to a full one by a baseline; arguments as in `nho.match`.
+
+    Of the settings only ``threads`` and ``laplacian`` count: a baseline's numbers are its own and
+    stand in its file.
+    """
+    if method_name not in BASELINES:
+        raise InputError(f"baseline {method_name!r} is unknown; choose {', '.join(BASELINES)}")
+    return BASELINES[method_name](partial, full, anchors, settings, progress)

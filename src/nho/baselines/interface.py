@@ -1,0 +1,58 @@
+"""The one interface of all baselines, and how a solver becomes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from nho.answer import Answer
+from nho.errors import InputError
+from nho.matching import carried_back
+from nho.parallel import Workers, workers
+from nho.problem import AnchorsLike, MeshLike, Problem, prepare
+from nho.progress import ProgressCallback, ignore
+from nho.result import MatchResult
+from nho.settings import Settings
+from nho.stopwatch import Stopwatch
+
+Solve = Callable[[Problem, Settings, Workers, Stopwatch, ProgressCallback], Answer]
+
+
+class Method(Protocol):
+    """From two shapes, and anchors where the method uses them, to a result."""
+
+    def __call__(
+        self,
+        partial: MeshLike,
+        full: MeshLike,
+        anchors: AnchorsLike | None,
+        settings: Settings | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> MatchResult: ...
+
+
+@dataclass(frozen=True)
+class FromAnchors:
+    """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`."""
+
+    name: str
+    solve: Solve
+
+    def __call__(
+        self,
+        partial: MeshLike,
+        full: MeshLike,
+        anchors: AnchorsLike | None,
+        settings: Settings | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> MatchResult:
+        if anchors is None:
+            raise InputError(f"baseline {self.name!r} works from anchors; give at least three")
+        settings = settings or Settings()
+        clock = Stopwatch()
+        with clock.time("total"), workers(settings.threads) as pool:
+            with clock.time("prepare"):
+                problem = prepare(partial, full, anchors)
+            answer = self.solve(problem, settings, pool, clock, progress or ignore)
+        return carried_back(problem, answer, clock.seconds)

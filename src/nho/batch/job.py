@@ -1,0 +1,100 @@
+"""One pair as a worker gets it: match it, write its folder, and say how it went."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from nho.anchor_files import read_anchors
+from nho.batch.pairs import Pair
+from nho.batch.records import Request, bytes_digest, find_result, record_result
+from nho.errors import NhoError
+from nho.matching import match
+from nho.mesh import Mesh
+from nho.outputs import write_outputs
+from nho.settings import Settings
+
+log = logging.getLogger(__name__)
+# The umask can only be read by setting it, which writing does: never in two threads at once.
+_WRITING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that is needed to match one pair, in any process that sees the files.
+
+    Attributes
+    ----------
+    out : Path
+        Folder of the batch; the result goes to ``out / pair.name``.
+    request : Request
+        Settings and content hashes that the finished folder must answer.
+    memory : int
+        Bytes it needs at most, estimated.
+    """
+
+    pair: Pair
+    out: Path
+    settings: Settings
+    request: Request
+    report: bool
+    memory: int
+
+    @property
+    def name(self) -> str:
+        """Name of the pair."""
+        return self.pair.name
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended: without error, or with a sentence (and a traceback if it was a bug)."""
+
+    name: str
+    seconds: float
+    error: str = ""
+    details: str = ""
+
+
+def run_job(job: Job) -> Outcome:
+    """Match the pair and write its folder; whatever goes wrong is part of the answer."""
+    start = time.monotonic()
+    error, details = "", ""
+    try:
+        # A cluster may start a pair twice, after the first worker was only thought to be dead.
+        if find_result(job.out, job.name, job.request, job.report).result is None:
+            _match_and_write(job)
+    except NhoError as problem:
+        error = str(problem)
+    except MemoryError:
+        error = "not enough memory for meshes of this size; decimate them or use fewer --jobs"
+    except Exception as problem:
+        error = f"unexpected {type(problem).__name__}: {problem}"
+        details = traceback.format_exc()
+        log.exception("%s", job.name)
+    return Outcome(job.name, time.monotonic() - start, one_line(error), details)
+
+
+def _match_and_write(job: Job) -> None:
+    pair = job.pair
+    partial, full = Mesh.read(pair.partial), Mesh.read(pair.full)
+    # Hashed here, not taken from the job: what counts is what was matched.
+    request = Request.of(
+        job.settings, partial.digest(), full.digest(), bytes_digest(pair.anchors.read_bytes())
+    )
+    result = match(partial, full, read_anchors(pair.anchors, partial, full), job.settings)
+    folder = job.out / pair.name
+    with _WRITING:
+        write_outputs(folder, partial, full, result)
+    if not job.report:
+        (folder / "report.html").unlink()
+    record_result(job.out, pair.name, request)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, for tables."""
+    return " ".join(text.split())

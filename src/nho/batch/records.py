@@ -1,0 +1,156 @@
+"""What was asked of a pair, and whether its folder answers it.
+
+The folder holds the result; a small record beside the folders holds the request it answers (the
+settings in a result are those that were used, which may have fewer modes than were asked for).
+A record is written last, so a result with a matching record is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nho.errors import InputError
+from nho.outputs import FILES
+from nho.result import MatchResult
+from nho.settings import Settings
+
+STATE = ".batch"  # folder for lock and records; no pair can have this name
+
+
+@dataclass(frozen=True)
+class Request:
+    """Settings and inputs of a pair, ready for JSON.
+
+    Attributes
+    ----------
+    settings : dict
+        As asked for, without ``threads``, on which the answer does not depend.
+    inputs : dict
+        Content hashes of ``partial``, ``full`` and ``anchors``.
+    """
+
+    settings: dict[str, Any]
+    inputs: dict[str, str]
+
+    @classmethod
+    def of(cls, settings: Settings, partial: str, full: str, anchors: str) -> Request:
+        """The request for these settings and content hashes."""
+        asked = settings.as_dict()
+        del asked["threads"]
+        return cls(asked, {"partial": partial, "full": full, "anchors": anchors})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"settings": self.settings, "inputs": self.inputs}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A result that answers the request, or why the folder holds none (empty: nothing there)."""
+
+    result: MatchResult | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An earlier failure of the same request."""
+
+    error: str
+    seconds: float
+
+
+def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
+    """The finished result of a pair, if it is complete and of this request."""
+    folder = out / name
+    if not (folder / "settings.json").exists():
+        return Found(None)
+    record = _read(_record(out, name))
+    if record is None:
+        return Found(None, "not finished by a batch")
+    if record.get("settings") != request.settings:
+        return Found(None, "of other settings")
+    if record.get("inputs") != request.inputs:
+        return Found(None, "of other inputs")
+    wanted = [file for file in FILES if report or file != "report.html"]
+    if report and not (folder / "report.html").exists():
+        return Found(None, "without a report")
+    try:
+        sizes = [(folder / file).stat().st_size for file in wanted]
+        untouched = bytes_digest((folder / "settings.json").read_bytes()) == record.get("result")
+        if untouched and all(sizes):
+            return Found(MatchResult.load(folder))
+    except (OSError, InputError):
+        pass
+    return Found(None, "damaged or replaced")
+
+
+def record_result(out: Path, name: str, request: Request) -> None:
+    """Note which request the folder answers; to be called once the folder is complete."""
+    result = bytes_digest((out / name / "settings.json").read_bytes())
+    _write(_record(out, name), {**request.as_dict(), "result": result})
+
+
+def find_failure(out: Path, name: str, request: Request) -> Failure | None:
+    """How the same request failed earlier, if it did."""
+    record = _read(_failure(out, name))
+    if record is None or {key: record.get(key) for key in ("settings", "inputs")} != (
+        request.as_dict()
+    ):
+        return None
+    return Failure(str(record.get("error")), float(record.get("seconds") or 0.0))
+
+
+def record_failure(
+    out: Path, name: str, request: Request, failure: Failure, details: str = ""
+) -> None:
+    """Note a failure, so that the next run need not meet it again."""
+    about = {"error": failure.error, "seconds": failure.seconds, "details": details.splitlines()}
+    _write(_failure(out, name), {**request.as_dict(), **about})
+
+
+def forget_failure(out: Path, name: str) -> None:
+    """The pair succeeded, or is to be tried again."""
+    _failure(out, name).unlink(missing_ok=True)
+
+
+def bytes_digest(content: bytes) -> str:
+    """Hash of a file's content."""
+    return hashlib.blake2b(content, digest_size=32).hexdigest()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8", newline="")
+        os.replace(temporary, path)
+    except OSError as problem:
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"{path}: cannot be written ({problem.strerror})") from problem
+
+
+def _record(out: Path, name: str) -> Path:
+    return out / STATE / "done" / f"{name}.json"
+
+
+def _failure(out: Path, name: str) -> Path:
+    return out / STATE / "failed" / f"{name}.json"
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(content, indent=2) + "\n")
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

@@ -1,0 +1,67 @@
+"""The summary table: one row a pair, in the order of the input."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from nho.batch.names import SUMMARY
+from nho.batch.records import write_whole
+from nho.result import MatchResult
+
+Status = Literal["ok", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table; what is not known is None, an empty cell.
+
+    Attributes
+    ----------
+    status : str
+        ``ok``: the result is there, made now or earlier; ``failed``: tried, and ``error`` says
+        why it is not; ``skipped``: not tried yet.
+    seconds : float or None
+        Time of the match, or until it failed.
+    suspects : int or None
+        Anchors that contradict the others.
+    warnings : int or None
+        How many; the texts are in the pair's ``settings.json``.
+    """
+
+    name: str
+    status: Status
+    error: str = ""
+    seconds: float | None = None
+    matched_vertices: int | None = None
+    region_vertices: int | None = None
+    mean_confidence: float | None = None
+    suspects: int | None = None
+    warnings: int | None = None
+
+    @classmethod
+    def of_result(cls, name: str, result: MatchResult) -> Row:
+        """The row of a finished pair."""
+        return cls(
+            name,
+            "ok",
+            seconds=round(float(result.timings.get("total", 0.0)), 3),
+            matched_vertices=int((result.vertex_map >= 0).sum()),
+            region_vertices=int(result.region.sum()),
+            mean_confidence=round(float(result.confidence.mean()), 4),
+            suspects=len(result.suspect_anchors),
+            warnings=len(result.warnings) + (result.status != "ok"),
+        )
+
+
+def write_summary(out: Path, rows: Iterable[Row]) -> None:
+    """Write ``summary.csv``, whole or not at all."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)  # csv writes None as an empty cell
+    write_whole(out / SUMMARY, text.getvalue())

@@ -1,0 +1,149 @@
+"""The conditions a pair is put before a method under: anchors, wrong anchors, units, poses.
+
+Nothing here touches the truth: it names points of the full mesh by face, so moving or scaling the
+shapes leaves it as it is.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nho.bench.datasets import Pair
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.sampling import METHODS as SAMPLINGS
+
+BAD_KINDS = ("random", "swap")
+INPUT_SCALES = ("default", "normalised")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a pair is presented.
+
+    Attributes
+    ----------
+    anchors : int
+        True pairs that are drawn.
+    sampling : {"geodesic", "euclidean", "random"}
+        How the partial vertices of the anchors are chosen (seed 0).
+    bad : float, 0 to 1
+        Share of the anchors that are then made wrong.
+    bad_kind : {"random", "swap"}
+        Wrong partners are random vertices of the full shape, or those of another anchor.
+    bad_seed : int
+        Draws the wrong ones, for every pair anew.
+    partial_scale : float
+        Coordinates of the partial shape are multiplied by it.
+    rotate : int or None
+        Seed of two independent rotations, one a shape; None = as they come.
+    input_scale : {"default", "normalised"}
+        As they come, or both shapes divided by the square root of the full one's area.
+    """
+
+    anchors: int = 25
+    sampling: str = "geodesic"
+    bad: float = 0.0
+    bad_kind: str = "random"
+    bad_seed: int = 0
+    partial_scale: float = 1.0
+    rotate: int | None = None
+    input_scale: str = "default"
+
+    def __post_init__(self) -> None:
+        for option, value, choices in (
+            ("--sampling", self.sampling, SAMPLINGS),
+            ("--bad-kind", self.bad_kind, BAD_KINDS),
+            ("--input-scale", self.input_scale, INPUT_SCALES),
+        ):
+            if value not in choices:
+                raise InputError(f"{option} {value!r} is unknown; choose {', '.join(choices)}")
+        if not 0 <= self.bad <= 1:
+            raise InputError(f"--bad {self.bad} is not a share; give a number from 0 to 1")
+        if not (np.isfinite(self.partial_scale) and self.partial_scale > 0):
+            raise InputError(f"--partial-scale {self.partial_scale} must be a number above 0")
+        if self.bad_seed < 0 or (self.rotate or 0) < 0:
+            raise InputError("seeds of --bad-seed and --rotate must be 0 or more")
+
+    def as_text(self) -> dict[str, str]:
+        """The conditions as columns of a table; "-" for what plays no part."""
+        return {
+            "anchors": str(self.anchors),
+            "sampling": self.sampling,
+            "bad": f"{self.bad:.12g}",
+            "bad_kind": self.bad_kind if self.bad else "-",
+            "bad_seed": str(self.bad_seed) if self.bad else "-",
+            "partial_scale": f"{self.partial_scale:.12g}",
+            "rotate": "-" if self.rotate is None else str(self.rotate),
+            "input_scale": self.input_scale,
+        }
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a method is given, and which of its anchors are wrong.
+
+    Attributes
+    ----------
+    pair : Pair
+        Shapes as presented, with the truth.
+    anchors : (m, 2) int array
+    bad : (m,) bool array
+        Anchors that were made wrong.
+    """
+
+    pair: Pair
+    anchors: np.ndarray
+    bad: np.ndarray
+
+
+def present(pair: Pair, conditions: Conditions) -> Trial:
+    """A pair under the given conditions."""
+    # Before anything moves, so that the same anchors are drawn under all conditions.
+    anchors = pair.anchors(conditions.anchors, conditions.sampling)
+    random = np.random.default_rng([conditions.bad_seed, zlib.crc32(pair.name.encode())])
+    spoil = {"random": _moved, "swap": _swapped}[conditions.bad_kind]
+    spoilt = spoil(anchors, conditions.bad, pair.full, random)
+    partial, full = pair.partial, pair.full
+    if conditions.rotate is not None:
+        turns = np.random.default_rng(conditions.rotate)
+        partial, full = rotated(partial, turns), rotated(full, turns)
+    unit = np.sqrt(full.area) if conditions.input_scale == "normalised" else 1.0
+    partial, full = partial.scaled(conditions.partial_scale / unit), full.scaled(1 / unit)
+    shown = replace(pair, partial=partial, full=full)
+    return Trial(shown, spoilt, (spoilt != anchors).any(axis=1))
+
+
+def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:
+    """The mesh turned about the origin by a uniformly random rotation."""
+    matrix, triangle = np.linalg.qr(random.standard_normal((3, 3)))
+    matrix = matrix * np.sign(np.diag(triangle))  # makes the distribution uniform
+    matrix[:, 0] *= np.linalg.det(matrix)  # no reflection
+    return Mesh(mesh.vertices @ matrix.T, mesh.faces, mesh.name)
+
+
+def _moved(
+    anchors: np.ndarray, share: float, full: Mesh, random: np.random.Generator
+) -> np.ndarray:
+    """A share of the partners (half rounds up) replaced by random vertices that are none's."""
+    count = int(share * len(anchors) + 0.5)
+    rows = random.choice(len(anchors), count, replace=False)
+    free = np.setdiff1d(full.faces, anchors[:, 1])
+    spoilt = anchors.copy()
+    spoilt[rows, 1] = random.choice(free, count, replace=False)
+    return spoilt
+
+
+def _swapped(
+    anchors: np.ndarray, share: float, full: Mesh, random: np.random.Generator
+) -> np.ndarray:
+    """The partners of random pairs of anchors exchanged; a share above 0 is at least one pair."""
+    couples = min(int(share * len(anchors) / 2 + 0.5), len(anchors) // 2)
+    couples = max(couples, 1) if share else 0
+    rows = random.permutation(len(anchors))[: 2 * couples]
+    spoilt = anchors.copy()
+    spoilt[rows, 1] = anchors[rows.reshape(-1, 2)[:, ::-1].ravel(), 1]
+    return spoilt

@@ -1,0 +1,65 @@
+"""Rows of measurements in a CSV that survives being stopped at any moment."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nho.errors import InputError
+
+Row = dict[str, str]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows so far; a last line without its end was cut off while being written and is no row."""
+    text = _whole_lines(path).decode("utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def append_row(path: Path, keys: Mapping[str, str], values: Mapping[str, float]) -> None:
+    """Add one row, after a header if there is none yet; NaN becomes an empty field.
+
+    A last line that was cut off is overwritten.
+    """
+    row = {**keys, **{name: _as_text(value) for name, value in values.items()}}
+    check_columns(path, list(row))
+    written = _whole_lines(path)
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, list(row), lineterminator="\n")
+    if not written:
+        writer.writeheader()
+    writer.writerow(row)
+    path.touch()
+    with open(path, "r+b") as stream:
+        stream.seek(len(written))
+        stream.truncate()
+        stream.write(lines.getvalue().encode("utf-8"))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def check_columns(path: Path, columns: Sequence[str]) -> None:
+    """Refuse a file that holds another table."""
+    header = next(csv.reader(io.StringIO(_whole_lines(path).decode("utf-8"))), None)
+    if header is not None and header != list(columns):
+        other = sorted(set(header) ^ set(columns)) or ["their order"]
+        raise InputError(
+            f"{path}: its columns are not those written now ({', '.join(other)}); "
+            "give another --out"
+        )
+
+
+def _whole_lines(path: Path) -> bytes:
+    """The content up to the end of the last whole line."""
+    if not path.exists():
+        return b""
+    content = path.read_bytes()
+    return content[: content.rfind(b"\n") + 1]
+
+
+def _as_text(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.8g}"

@@ -1,0 +1,117 @@
+"""Everything that is measured of one answer: errors, region, wrong anchors found, confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from nho.bench.perturb import Trial
+from nho.metrics import geodesic_errors, region_scores
+from nho.result import MatchResult
+from nho.surface import SurfacePoints
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Errors x100 over annotated, matched vertices; shares in percent; NaN = nothing to judge."""
+
+    geodesic_error: float  # mean, of the points in triangles
+    geodesic_error_vertex: float  # mean, of the nearest vertices
+    geodesic_error_median: float
+    geodesic_error_p95: float
+    geodesic_error_worst: float
+    matched: float  # share of the annotated vertices that have a match
+    iou: float
+    precision: float
+    recall: float
+    f1: float
+    seconds: float  # of the whole match, spectra included
+    suspects: float  # anchors named as contradicting the others
+    bad_found: float  # share of the wrong anchors that were named
+    good_blamed: float  # share of the right anchors that were named
+    scale: float  # as estimated; 1 = units taken to agree
+    risk_half: float  # see `risk_half`
+    aurc_ratio: float  # see `aurc_ratio`
+    aurc_best: float  # the same with the true errors as confidence: no order reaches less
+    partial_vertices: float
+    full_vertices: float
+
+    def as_dict(self) -> dict[str, float]:
+        """Plain values by name."""
+        return asdict(self)
+
+
+def judge(result: MatchResult, trial: Trial) -> Scores:
+    """Compare an answer with the truth of its trial."""
+    full, truth = trial.pair.full, trial.pair.truth
+    known = truth.points.face >= 0
+    matched = known & (result.face >= 0)
+    errors, vertex_errors = (values[matched] for values in _errors(result, trial))
+    trust = result.confidence[matched]
+    suspects = np.array(result.suspect_anchors, dtype=np.int64)
+    named = np.isin(trial.anchors[:, 0], result.anchors[suspects, 0])
+    region = region_scores(result.region, truth.region, full.vertex_areas)
+    return Scores(
+        geodesic_error=_over(np.mean, errors),
+        geodesic_error_vertex=_over(np.mean, vertex_errors),
+        geodesic_error_median=_over(np.median, errors),
+        geodesic_error_p95=_over(lambda values: np.percentile(values, 95), errors),
+        geodesic_error_worst=_over(np.max, errors),
+        matched=100 * float(matched.sum() / max(known.sum(), 1)),
+        **{name: 100 * value for name, value in region.items()},
+        seconds=result.timings["total"],
+        suspects=len(suspects),
+        bad_found=100 * _over(np.mean, named[trial.bad]),
+        good_blamed=100 * _over(np.mean, named[~trial.bad]),
+        scale=result.scale,
+        risk_half=risk_half(errors, trust),
+        aurc_ratio=aurc_ratio(errors, trust),
+        aurc_best=aurc_ratio(errors, -errors),
+        partial_vertices=trial.pair.partial.n_vertices,
+        full_vertices=full.n_vertices,
+    )
+
+
+def risk_half(errors: np.ndarray, confidence: np.ndarray) -> float:
+    """Mean error of the more confident half over the mean of all; 1 = no information."""
+    risk = _risk_curve(errors, confidence)
+    return float(risk[(len(risk) + 1) // 2 - 1]) if len(risk) else float("nan")
+
+
+def aurc_ratio(errors: np.ndarray, confidence: np.ndarray) -> float:
+    """Area under the risk-coverage curve over the mean error; 1 = no information."""
+    return _over(np.mean, _risk_curve(errors, confidence))
+
+
+def _risk_curve(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """(n,) mean error of the k most confident, k = 1 ... n, over that of all; empty if undefined.
+
+    Equal confidence has no order: every member of a tie counts with the tie's mean error.
+    """
+    if not len(errors) or not errors.any():
+        return np.empty(0)
+    levels, tie = np.unique(-confidence, return_inverse=True)
+    size = np.bincount(tie, minlength=len(levels))
+    mean = np.bincount(tie, errors, minlength=len(levels)) / size
+    return np.cumsum(np.repeat(mean, size)) / np.arange(1, len(errors) + 1) / errors.mean()
+
+
+def _errors(result: MatchResult, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
+    """(n_partial,) errors x100 of the points in triangles and of the nearest vertices."""
+    full, truth = trial.pair.full, trial.pair.truth.points
+    at_vertices = SurfacePoints.at_vertices(full, result.vertex_map)
+    # Both in one call: they share the Dijkstra runs, which take all the time there is to save.
+    found = SurfacePoints(
+        np.concatenate([result.face, at_vertices.face]),
+        np.concatenate([result.barycentric, at_vertices.barycentric]),
+    )
+    twice = np.tile(np.arange(len(truth)), 2)
+    errors = 100 * geodesic_errors(full, found, truth[twice])
+    return errors[: len(truth)], errors[len(truth) :]
+
+
+def _over(summary: Callable[[np.ndarray], np.floating], values: np.ndarray) -> float:
+    """A summary of the values; NaN if there are none."""
+    return float(summary(values)) if len(values) else float("nan")

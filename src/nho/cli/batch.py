@@ -1,0 +1,189 @@
+"""`nho batch`, and its progress: a bar on a terminal, a line a pair elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from nho.batch import BatchProgress, Row, read_pairs, run_batch
+from nho.batch.names import SUMMARY
+from nho.batch.runner import BatchCallback
+from nho.cli.match import Changes, Preset, Seed, chosen_settings
+
+
+def batch_command(
+    pairs: Annotated[Path, typer.Argument(help="CSV of pairs.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for all results.")],
+    preset_name: Preset = "default",
+    changes: Changes = [],  # noqa: B006  (typer reads it, nothing changes it)
+    seed: Seed = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", help="Most pairs at a time; by default as many as fit."),
+    ] = None,
+    threads: Annotated[
+        int, typer.Option("--threads", help="Threads a pair; 0 = every core, for a few large ones.")
+    ] = 1,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write report.html for every pair.")
+    ] = True,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No progress, no summary; failures are still told.")
+    ] = False,
+) -> None:
+    """Match every pair of a table; continue after failures, resume after a kill.
+
+    PAIRS is a CSV with the columns `partial,full,anchors` and optionally `name`; its paths are
+    relative to its own folder. Every pair's result goes to a folder of its name in DIR, and
+    DIR/summary.csv has one row a pair: `ok`, `failed` with the reason, or `skipped` (not tried).
+
+    The same command again goes on where it stopped: pairs that are done are kept unless their
+    files or the settings changed. No more pairs run at a time than fit into memory.
+
+    With `--scheduler`, meshes, anchors and DIR must be on a disk that all Dask workers see under
+    the same path; start the workers with `--nthreads 1`.
+
+    Ends with 1 if any pair failed.
+
+    Example: `nho batch pairs.csv --out results`
+    """
+    settings = chosen_settings(preset_name, changes, seed, threads)
+    table = read_pairs(pairs)
+    try:
+        with batch_display(quiet) as progress:
+            rows = run_batch(
+                table,
+                out,
+                settings,
+                jobs=jobs,
+                report=report,
+                retry_failed=retry_failed,
+                scheduler=scheduler,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        typer.echo(
+            "nho: interrupted; finished pairs are kept, and the same command goes on from here",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+    failed = [row for row in rows if row.status == "failed"]
+    _tell(rows, failed, out, quiet)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _tell(rows: list[Row], failed: list[Row], out: Path, quiet: bool) -> None:
+    for row in failed:
+        typer.echo(f"failed: {row.name}: {row.error}", err=True)
+    if not quiet:
+        counts = Counter(row.status for row in rows)
+        typer.echo(
+            f"{counts['ok']} of {len(rows)} pairs ok, {counts['failed']} failed; "
+            f"look at {out / SUMMARY}"
+        )
+
+
+@contextmanager
+def batch_display(quiet: bool) -> Iterator[BatchCallback]:
+    """A callback for `run_batch` that draws to stderr; nothing at all if ``quiet``."""
+    if quiet:
+        yield lambda event: None
+    elif sys.stderr.isatty():
+        columns = (
+            TextColumn("pairs"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]}", style="red"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        with Progress(*columns, console=Console(stderr=True)) as bars:
+            yield _Bar(bars)
+    else:
+        yield _Lines()
+
+
+class _Pace:
+    """Time left, from the pairs settled in this run only: earlier ones cost nothing now."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._settled = 0
+
+    def left(self, event: BatchProgress) -> str:
+        if event.row is not None:
+            self._settled += 1
+        missing = event.total - event.done
+        if not self._settled or not missing:
+            return ""
+        seconds = (time.monotonic() - self._start) / self._settled * missing
+        return f"about {duration(seconds)} left"
+
+
+def duration(seconds: float) -> str:
+    """Such as ``45 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class _Bar:
+    def __init__(self, bars: Progress) -> None:
+        self._bars, self._pace = bars, _Pace()
+        self._task: TaskID = bars.add_task("pairs", total=None, failed="", left="")
+
+    def __call__(self, event: BatchProgress) -> None:
+        if event.note:
+            self._bars.console.print(event.note, markup=False, highlight=False)
+        failed = f"{event.failed} failed" if event.failed else ""
+        self._bars.update(
+            self._task,
+            completed=event.done,
+            total=event.total,
+            failed=failed,
+            left=self._pace.left(event),
+        )
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self._pace = _Pace()
+
+    def __call__(self, event: BatchProgress) -> None:
+        left = self._pace.left(event)
+        if event.note:
+            typer.echo(event.note, err=True)
+        if event.row is None:
+            return
+        parts = [f"{event.done}/{event.total} {event.row.name}: {event.row.status}"]
+        parts += [f"{event.failed} failed"] if event.failed else []
+        parts += [left] if left else []
+        typer.echo(", ".join(parts), err=True)

@@ -1,0 +1,84 @@
+"""Bring both shapes to common ground: one unit, one orientation, anchors that agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nho.anchor_checks import relative_scale, robust_scale, trusted, turned_alike
+from nho.distance_evidence import AnchorDistances
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.problem import Problem
+from nho.settings import Settings
+
+_FEWEST_TO_JUDGE = 8  # anchors; fewer cannot outvote a wrong one
+_FEWEST_TO_TURN = 15  # anchors; at fewer, the turns around them are mostly noise
+_OPPOSED = -0.3  # correlation of turns below which the shapes face opposite ways
+
+
+@dataclass(frozen=True)
+class CommonGround:
+    """Two shapes that can be compared, and distances from the anchors that can be trusted.
+
+    Attributes
+    ----------
+    scale : float
+        Factor that brought the partial shape to the full one's unit; 1 if left alone.
+    suspects : (k,) int array
+        Anchors (rows of the problem's) that contradict the others.
+    """
+
+    partial: Mesh
+    full: Mesh
+    distances: AnchorDistances
+    scale: float
+    suspects: np.ndarray
+    notes: tuple[str, ...]
+
+
+def common_ground(problem: Problem, settings: Settings) -> CommonGround:
+    """Measure the distances and undo what differs only in the way the shapes were stored."""
+    partial, full = problem.partial.mesh, problem.full.mesh
+    distances = AnchorDistances.measure(partial, full, problem.anchors)
+    notes: list[str] = []
+    judging = len(distances.anchors) >= _FEWEST_TO_JUDGE
+    scale = robust_scale(distances) if judging else relative_scale(distances)
+    if not np.isfinite(scale):
+        raise InputError(
+            f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
+        )
+    foreign = not 1 / settings.unit_factor < scale < settings.unit_factor
+    scale = scale if foreign else 1.0
+    distances = distances.scaled_partial(scale)
+    suspects = np.empty(0, dtype=np.int64)
+    if settings.anchor_limit and judging:
+        kept = trusted(distances, settings.anchor_limit)
+        suspects, distances = np.flatnonzero(~kept), distances.subset(kept)
+        notes += _named(problem, suspects)
+    if foreign:
+        correction = relative_scale(distances)  # exact now that wrong anchors are out
+        scale, distances = scale * correction, distances.scaled_partial(correction)
+        partial = partial.scaled(scale)
+        notes.append(
+            f"{partial.name} is in another unit than {full.name}: its coordinates were multiplied "
+            f"by {scale:.4g}, estimated from the anchors"
+        )
+    enough = settings.turn_weight and len(distances.anchors) >= _FEWEST_TO_TURN
+    if enough and turned_alike(partial, full, distances) < _OPPOSED:
+        partial = Mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
+        notes.append(
+            f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
+            "one was turned over. If one shape is a mirror image, reflect it first"
+        )
+    return CommonGround(partial, full, distances, scale, suspects, tuple(notes))
+
+
+def _named(problem: Problem, suspects: np.ndarray) -> list[str]:
+    """A sentence for every suspect, in the user's order and numbering."""
+    return [
+        f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
+        f"{problem.given_anchors[row, 1]}) contradicts its neighbours and was not used"
+        for row in sorted(problem.anchor_rows[suspects].tolist())
+    ]

@@ -1,0 +1,205 @@
+"""Common ground: other units, surfaces turned over and wrong anchors are found, said and undone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nho
+from nho.common_ground import common_ground
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.problem import prepare
+from nho.sampling import sample_vertices
+
+QUICK = nho.preset("default").replace(fit_steps=5, encoding_modes=20, rounds=1, threads=1)
+NO_ROUNDS = QUICK.replace(rounds=0)
+
+
+@pytest.fixture(scope="module")
+def partial(piece) -> Mesh:
+    """The piece, a little bent."""
+    v = piece.mesh.vertices
+    return Mesh(v + 0.05 * np.sin(3 * v[:, [1, 2, 0]]), piece.mesh.faces, "piece.ply")
+
+
+@pytest.fixture(scope="module")
+def anchors(piece, partial):
+    chosen = sample_vertices(partial, 25)
+    return np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def answer(whole, partial, anchors):
+    return nho.match(partial, whole, anchors, QUICK)
+
+
+def turned_over(mesh: Mesh) -> Mesh:
+    return Mesh(mesh.vertices, mesh.faces[:, ::-1], mesh.name)
+
+
+def gaps(whole: Mesh, result: nho.MatchResult, wanted: np.ndarray) -> np.ndarray:
+    """Distances from the matched points to the wanted ones, in mean edges."""
+    return np.linalg.norm(result.points.positions(whole) - wanted, axis=1) / whole.mean_edge_length
+
+
+def test_what_is_comparable_is_left_alone(whole, partial, anchors):
+    problem = prepare(partial, whole, anchors)
+    ground = common_ground(problem, QUICK)
+    assert ground.partial is problem.partial.mesh and ground.full is problem.full.mesh
+    assert ground.scale == 1.0 and ground.notes == () and len(ground.suspects) == 0
+    np.testing.assert_array_equal(ground.distances.anchors, problem.anchors)
+
+
+# Units
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_another_unit_of_the_partial_shape_is_found_said_and_undone(
+    whole, partial, anchors, answer, unit
+):
+    result = nho.match(partial.scaled(unit), whole, anchors, QUICK)
+    assert result.scale == pytest.approx(1 / unit, rel=0.05)
+    assert len(result.warnings) == 1 and "piece.ply is in another unit" in result.warnings[0]
+    assert f"{result.scale:.4g}" in result.warnings[0]
+    gap = gaps(whole, result, answer.points.positions(whole))
+    assert gap.mean() < 0.1 and gap.max() < 0.5
+    assert (result.region != answer.region).mean() < 0.02
+    np.testing.assert_allclose(result.confidence, answer.confidence, atol=0.05)
+
+
+def test_the_unit_itself_does_not_matter(whole, partial, anchors):
+    small, large = (nho.match(partial.scaled(u), whole, anchors, QUICK) for u in (1e-3, 1e3))
+    assert gaps(whole, small, large.points.positions(whole)).max() < 1e-3
+    assert large.scale * 1e6 == pytest.approx(small.scale)
+
+
+def test_the_scale_is_that_of_shapes_and_distances_alike(whole, partial, anchors):
+    problem = prepare(partial.scaled(40.0), whole, anchors)
+    ground = common_ground(problem, QUICK)
+    given = problem.partial.mesh
+    np.testing.assert_allclose(ground.partial.vertices, ground.scale * given.vertices)
+    plain = common_ground(prepare(partial, whole, anchors), QUICK)
+    np.testing.assert_allclose(ground.distances.partial, plain.distances.partial, rtol=0.05)
+    np.testing.assert_array_equal(ground.distances.full, plain.distances.full)
+    assert ground.scale == pytest.approx(1 / 40, rel=0.05)
+
+
+@pytest.mark.parametrize(("size", "same"), [(0.75, True), (1.4, True), (0.5, False), (2.0, False)])
+def test_a_smaller_or_larger_specimen_is_not_another_unit(whole, partial, anchors, size, same):
+    ground = common_ground(prepare(partial.scaled(size), whole, anchors), QUICK)
+    assert (ground.scale == 1.0) == same == (ground.notes == ())
+    wider = common_ground(
+        prepare(partial.scaled(size), whole, anchors), QUICK.replace(unit_factor=3.0)
+    )
+    assert wider.scale == 1.0
+
+
+def test_anchors_all_at_one_place_are_refused_in_words(whole, partial):
+    pairs = [[0, 7], [30, 7], [60, 7]]
+    with pytest.raises(InputError, match=f"no two anchors.*piece.ply.*{whole.name}.*spread them"):
+        common_ground(prepare(partial, whole, pairs), QUICK)
+
+
+# Orientation
+
+
+@pytest.mark.parametrize("count", [15, 25])
+def test_a_partial_shape_turned_over_gives_the_same_map_and_a_note(whole, partial, anchors, count):
+    plain = nho.match(partial, whole, anchors[:count], QUICK)
+    over = nho.match(turned_over(partial), whole, anchors[:count], QUICK)
+    assert plain.warnings == () and len(over.warnings) == 1
+    assert "piece.ply" in over.warnings[0] and "turned over" in over.warnings[0]
+    assert gaps(whole, over, plain.points.positions(whole)).max() < 1e-6
+    np.testing.assert_allclose(over.confidence, plain.confidence, atol=1e-6)
+    np.testing.assert_array_equal(over.region, plain.region)
+
+
+def test_a_full_shape_turned_over_is_noticed_too(whole, partial, anchors, answer):
+    over = nho.match(partial, turned_over(whole), anchors, QUICK)
+    assert len(over.warnings) == 1 and "turned over" in over.warnings[0]
+    # Its corners are numbered the other way round, and so are the barycentric coordinates.
+    found = over.points.positions(turned_over(whole))
+    assert gaps(whole, answer, found).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("count", "changes"), [(14, {}), (25, {"turn_weight": 0.0})], ids=["few", "unwanted"]
+)
+def test_orientation_is_not_judged_from_few_anchors_or_if_unwanted(
+    whole, partial, anchors, count, changes
+):
+    problem = prepare(turned_over(partial), whole, anchors[:count])
+    ground = common_ground(problem, QUICK.replace(**changes))
+    assert ground.partial is problem.partial.mesh and ground.notes == ()
+
+
+def test_both_turned_over_is_as_good_as_none(whole, partial, anchors):
+    problem = prepare(turned_over(partial), turned_over(whole), anchors)
+    assert common_ground(problem, QUICK).notes == ()
+
+
+# Wrong anchors
+
+
+def spoiled(whole: Mesh, anchors: np.ndarray, seed: int, how: str) -> tuple[np.ndarray, list[int]]:
+    """The anchors in another order, some of them wrong; and the rows of those."""
+    random = np.random.default_rng(seed)
+    given = random.permutation(anchors)  # rows of the user, not of the solver
+    if how == "exchanged":
+        first = int(random.integers(len(given)))
+        away = np.linalg.norm(whole.vertices[given[:, 1]] - whole.vertices[given[first, 1]], axis=1)
+        second = int(away.argmax())
+        given[[first, second], 1] = given[[second, first], 1]
+        return given, sorted([first, second])
+    wrong = np.sort(random.choice(len(given), 2, replace=False))
+    for row in wrong:
+        away = np.linalg.norm(whole.vertices - whole.vertices[given[row, 1]], axis=1)
+        given[row, 1] = np.argsort(away)[-1 - random.integers(20)]
+    return given, wrong.tolist()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("how", ["moved", "exchanged"])
+def test_wrong_anchors_are_named_as_given_and_do_no_harm(
+    whole, piece, partial, anchors, answer, how, seed
+):
+    given, wrong = spoiled(whole, anchors, seed, how)
+    result = nho.match(partial, whole, given, NO_ROUNDS)
+    assert result.suspect_anchors == tuple(wrong)
+    assert len(result.warnings) == 2
+    for row, warning in zip(wrong, result.warnings, strict=True):
+        said = f"anchor {row} (partial vertex {given[row, 0]}, full vertex {given[row, 1]})"
+        assert warning.startswith(said) and "not used" in warning
+    truth = whole.vertices[piece.vertex_of_parent]
+    assert gaps(whole, result, truth).mean() < 1.3 * gaps(whole, answer, truth).mean() < 0.35
+
+
+def test_wrong_anchors_do_harm_when_nobody_checks_them(whole, piece, partial, anchors):
+    given = anchors.copy()
+    given[:4, 1] = given[[2, 3, 0, 1], 1]
+    truth = whole.vertices[piece.vertex_of_parent]
+    checked = nho.match(partial, whole, given, NO_ROUNDS)
+    blind = nho.match(partial, whole, given, NO_ROUNDS.replace(anchor_limit=0.0))
+    assert blind.suspect_anchors == () and set(checked.suspect_anchors) == {0, 1, 2, 3}
+    assert gaps(whole, checked, truth).mean() < 0.5 * gaps(whole, blind, truth).mean()
+
+
+def test_fewer_than_eight_anchors_cannot_outvote_one(whole, partial, anchors):
+    for count, found in ((7, 0), (8, 1)):
+        given = anchors[:count].copy()
+        away = np.linalg.norm(whole.vertices - whole.vertices[given[0, 1]], axis=1)
+        given[0, 1] = away.argmax()
+        ground = common_ground(prepare(partial, whole, given), QUICK)
+        assert len(ground.suspects) == found == len(ground.notes)
+        assert len(ground.distances.anchors) == count - found
+
+
+def test_wrong_anchors_another_unit_and_a_turn_are_all_undone_at_once(
+    whole, piece, partial, anchors
+):
+    given, wrong = spoiled(whole, anchors, 0, "moved")
+    result = nho.match(turned_over(partial).scaled(25.4), whole, given, NO_ROUNDS)
+    assert result.suspect_anchors == tuple(wrong) and len(result.warnings) == 4
+    assert result.scale == pytest.approx(1 / 25.4, rel=0.05)
+    assert gaps(whole, result, whole.vertices[piece.vertex_of_parent]).mean() < 0.35
