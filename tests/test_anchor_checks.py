@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.anchor_checks import consistent, relative_scale, turned_alike
+from nho.anchor_checks import consistent, relative_scale, robust_scale, trusted, turned_alike
 from nho.distance_evidence import AnchorDistances
 from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
@@ -68,6 +68,68 @@ def test_two_anchors_that_end_at_one_place_do_no_harm(whole, piece):
     assert relative_scale(distances) == pytest.approx(1.0, rel=0.02)
 
 
+def spoiled(whole: Mesh, anchors: np.ndarray, count: int, how: str, seed: int):
+    """The anchors with some of them wrong, and the (m,) bool array of those."""
+    random = np.random.default_rng(seed)
+    rows, given = random.choice(len(anchors), count, replace=False), anchors.copy()
+    if how == "exchanged":
+        given[rows, 1] = anchors[np.roll(rows, 1), 1]
+    else:
+        away = distances_from(edge_graph(whole), anchors[rows, 1])
+        low, high = (0.6 * away.max(), np.inf) if how == "far" else (0.7, 1.0)
+        for row, distance in zip(rows, away, strict=True):
+            given[row, 1] = random.choice(np.flatnonzero((distance > low) & (distance < high)))
+    return given, np.isin(np.arange(len(anchors)), rows)
+
+
+@pytest.mark.parametrize("how", ["far", "exchanged", "near"])
+def test_the_trusted_are_nearly_all_right_ones_and_all_of_them(whole, piece, how):
+    passed = {consistent: 0, trusted: 0}
+    for seed in range(6):
+        given, wrong = spoiled(whole, true_anchors(piece, 25, seed), 7, how, seed)
+        distances = AnchorDistances.measure(bent(piece.mesh), whole, given)
+        assert trusted(distances, 0.5)[~wrong].all()
+        for check in passed:
+            passed[check] += (check(distances, 0.5) & wrong).sum()
+    # A few that are nearly consistent pass: the limits spare right anchors behind holes.
+    assert passed[trusted] <= 8 and passed[trusted] <= passed[consistent]  # of 42
+    if how == "near":  # a step to the side: ratios alone let many of them pass
+        assert passed[consistent] > 8
+
+
+def test_a_right_anchor_that_was_left_out_comes_back(whole, piece):
+    distances = AnchorDistances.measure(bent(piece.mesh), whole, true_anchors(piece, 25, 0))
+    strict = 0.02  # finer than the distances agree on a bent piece
+    assert consistent(distances, strict).sum() < 20
+    assert trusted(distances, strict).all()
+
+
+def test_at_least_half_stay_trusted_whatever_is_given(whole, piece):
+    anchors = true_anchors(piece, 20, 0)
+    anchors[:, 1] = np.random.default_rng(0).choice(len(whole.vertices), 20, replace=False)
+    kept = trusted(AnchorDistances.measure(piece.mesh, whole, anchors), 1e-6)
+    assert 10 <= kept.sum() < 20
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 39.37])
+@pytest.mark.parametrize("how", ["far", "exchanged"])
+def test_robust_scale_survives_three_wrong_anchors_in_ten(whole, piece, how, unit):
+    partial, ratios = bent(piece.mesh).scaled(unit), []
+    for seed in range(4):
+        given, _ = spoiled(whole, true_anchors(piece, 25, seed), 7, how, seed)
+        distances = AnchorDistances.measure(partial, whole, given)
+        assert robust_scale(distances) * unit == pytest.approx(1.0, rel=0.05)
+        ratios.append(relative_scale(distances) * unit)
+    assert max(ratios) > 1.5  # which the plain estimate does not
+
+
+def test_robust_scale_of_a_similar_shape_is_exact(whole):
+    chosen = sample_vertices(whole, 12)
+    pairs = np.stack([chosen, chosen], axis=1)
+    distances = AnchorDistances.measure(whole.scaled(7.0), whole, pairs)
+    assert robust_scale(distances) == pytest.approx(1 / 7)
+
+
 @pytest.mark.parametrize("unit", [1e-3, 0.0254, 1.0, 39.37, 1e3])
 def test_relative_scale_recovers_the_unit(whole, piece, unit):
     anchors = true_anchors(piece, 15, 0)
@@ -103,6 +165,6 @@ def test_a_surface_turns_exactly_like_itself(whole):
     assert turned_alike(whole, whole, distances.subset(np.array([0]))) == 0  # nothing to compare
 
 
-def test_relative_scale_is_unknown_where_no_two_anchors_are_apart(whole):
-    pairs = np.array([[0, 5], [9, 5], [20, 5]])
-    assert np.isnan(relative_scale(AnchorDistances.measure(whole, whole, pairs)))
+def test_the_scale_is_unknown_where_no_two_anchors_are_apart(whole):
+    distances = AnchorDistances.measure(whole, whole, np.array([[0, 5], [9, 5], [20, 5]]))
+    assert np.isnan(relative_scale(distances)) and np.isnan(robust_scale(distances))

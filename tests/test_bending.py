@@ -102,6 +102,15 @@ def test_anchors_lead_a_map_that_is_wrong_everywhere_to_the_truth(whole, piece, 
     assert missed(whole, anchors, pose).max() < 0.35
 
 
+def test_what_is_left_at_the_anchors_is_spread_over_the_surface(whole, piece, bending, anchors):
+    # Without gentle phases the anchors' own pull has no time to turn the surface.
+    target = turned_map(whole, piece, 0.8)
+    pose = bending.from_map(target, 0)
+    assert gaps(whole, piece, whole.vertices[target]).mean() > 3
+    assert missed(whole, anchors, pose).max() < 0.5
+    assert gaps(whole, piece, pose).mean() < 0.8
+
+
 def test_an_anchor_that_is_an_edge_off_hardly_pulls_the_surface_along(whole, piece, bent):
     # One partner a ring off; the others hold, and the surface follows them.
     chosen = sample_vertices(piece.mesh, 12)

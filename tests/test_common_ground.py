@@ -195,6 +195,21 @@ def test_fewer_than_eight_anchors_cannot_outvote_one(whole, partial, anchors):
         assert len(ground.distances.anchors) == count - found
 
 
+def test_many_wrong_anchors_do_not_spoil_the_unit(whole, partial, anchors):
+    random = np.random.default_rng(0)
+    given, wrong = anchors.copy(), np.sort(random.choice(25, 7, replace=False))
+    for row in wrong:
+        away = np.linalg.norm(whole.vertices - whole.vertices[given[row, 1]], axis=1)
+        given[row, 1] = np.argsort(away)[-1 - random.integers(20)]
+    problem = prepare(partial.scaled(25.4), whole, given)
+    ground = common_ground(problem, QUICK)
+    assert sorted(problem.anchor_rows[ground.suspects]) == wrong.tolist()
+    clean = prepare(partial.scaled(25.4), whole, np.delete(anchors, wrong, axis=0))
+    # What remains decides, so the scale is the one that right anchors alone give.
+    assert ground.scale == pytest.approx(common_ground(clean, QUICK).scale, rel=1e-9)
+    assert ground.scale == pytest.approx(1 / 25.4, rel=0.05)
+
+
 def test_wrong_anchors_another_unit_and_a_turn_are_all_undone_at_once(
     whole, piece, partial, anchors
 ):

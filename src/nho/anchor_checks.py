@@ -16,8 +16,8 @@ from nho.mesh import Mesh
 _TYPICAL = 0.6  # quantile; measured, see docs/decisions.md
 _CROWD = 0.4  # share of the ratios: with three wrong anchors in ten, half of the ratios are right
 _HIGH = 0.7  # quantile of the gaps of one anchor
-_CONTRADICTED = 0.65  # anchor spacings off: fewer than one right anchor in a hundred is
-_CONFIRMED = 0.5  # anchor spacings: nearly all right anchors are nearer
+_CONTRADICTED = 0.8  # anchor spacings off: one right anchor in a thousand is
+_CONFIRMED = 0.6  # anchor spacings: nearly all right anchors are nearer
 _NEAR = 6  # neighbours an anchor is judged by
 
 

@@ -71,7 +71,7 @@ class Settings:
     # Departures from the paper, used by the recipe "guided"
     calibrate_distances: bool = True  # take known discrepancies between anchors out
     turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
-    anchor_limit: float = 0.7  # |log ratio| of distances above which an anchor is suspect; 0 = off
+    anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off
     unit_factor: float = 1.5  # shapes whose scales differ by more are in different units
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # curvature: where a surface looks alike
