@@ -142,7 +142,9 @@ def test_both_turned_over_is_as_good_as_none(whole, partial, anchors):
 # Wrong anchors
 
 
-def spoiled(whole: Mesh, anchors: np.ndarray, seed: int, how: str) -> tuple[np.ndarray, list[int]]:
+def spoiled(
+    whole: Mesh, anchors: np.ndarray, seed: int, how: str, count: int = 2
+) -> tuple[np.ndarray, list[int]]:
     """The anchors in another order, some of them wrong; and the rows of those."""
     random = np.random.default_rng(seed)
     given = random.permutation(anchors)  # rows of the user, not of the solver
@@ -152,7 +154,7 @@ def spoiled(whole: Mesh, anchors: np.ndarray, seed: int, how: str) -> tuple[np.n
         second = int(away.argmax())
         given[[first, second], 1] = given[[second, first], 1]
         return given, sorted([first, second])
-    wrong = np.sort(random.choice(len(given), 2, replace=False))
+    wrong = np.sort(random.choice(len(given), count, replace=False))
     for row in wrong:
         away = np.linalg.norm(whole.vertices - whole.vertices[given[row, 1]], axis=1)
         given[row, 1] = np.argsort(away)[-1 - random.integers(20)]
@@ -196,18 +198,21 @@ def test_fewer_than_eight_anchors_cannot_outvote_one(whole, partial, anchors):
 
 
 def test_many_wrong_anchors_do_not_spoil_the_unit(whole, partial, anchors):
-    random = np.random.default_rng(0)
-    given, wrong = anchors.copy(), np.sort(random.choice(25, 7, replace=False))
-    for row in wrong:
-        away = np.linalg.norm(whole.vertices - whole.vertices[given[row, 1]], axis=1)
-        given[row, 1] = np.argsort(away)[-1 - random.integers(20)]
+    given, wrong = spoiled(whole, anchors, 0, "moved", count=7)
     problem = prepare(partial.scaled(25.4), whole, given)
     ground = common_ground(problem, QUICK)
-    assert sorted(problem.anchor_rows[ground.suspects]) == wrong.tolist()
-    clean = prepare(partial.scaled(25.4), whole, np.delete(anchors, wrong, axis=0))
+    assert sorted(problem.anchor_rows[ground.suspects]) == wrong
+    clean = prepare(partial.scaled(25.4), whole, np.delete(given, wrong, axis=0))
     # What remains decides, so the scale is the one that right anchors alone give.
     assert ground.scale == pytest.approx(common_ground(clean, QUICK).scale, rel=1e-9)
     assert ground.scale == pytest.approx(1 / 25.4, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_many_wrong_anchors_do_not_feign_another_unit(whole, partial, anchors, seed):
+    given, wrong = spoiled(whole, anchors, seed, "moved", count=7)
+    ground = common_ground(prepare(partial, whole, given), QUICK)
+    assert ground.scale == 1.0 and len(ground.suspects) == len(ground.notes) == len(wrong)
 
 
 def test_wrong_anchors_another_unit_and_a_turn_are_all_undone_at_once(

@@ -1,0 +1,154 @@
+"""One pair of shapes at many sizes: the same surfaces, anchors and truth, more or fewer vertices.
+
+Finer meshes are subdivided, coarser ones coarsened; old vertices stay where they are, and with
+them the anchors and everything that is known about the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from nho.bench.datasets import FAMILIES, Pair, data_folder
+from nho.coarsening import coarsened
+from nho.errors import InputError
+from nho.groundtruth import GroundTruth
+from nho.mesh import Mesh
+from nho.sample import load_sample
+from nho.subdivision import subdivided
+from nho.surface import SurfacePoints, project
+
+ANCHORS = 25
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every contender is given, and the truth to judge it by.
+
+    Attributes
+    ----------
+    partial, full : Mesh
+        In units in which the full shape has area one.
+    anchors : (m, 2) int array
+    truth : SurfacePoints
+        On the full mesh; face -1 at vertices whose true point is not known.
+    region : (n_full,) bool array
+        Full vertices that the partial shape shows.
+    """
+
+    name: str
+    partial: Mesh
+    full: Mesh
+    anchors: np.ndarray
+    truth: SurfacePoints
+    region: np.ndarray
+
+    def save(self, path: Path) -> None:
+        """Write all of it to one ``.npz``."""
+        np.savez(
+            path,
+            name=np.array(self.name),
+            partial_vertices=self.partial.vertices,
+            partial_faces=self.partial.faces,
+            full_vertices=self.full.vertices,
+            full_faces=self.full.faces,
+            anchors=self.anchors,
+            truth_face=self.truth.face,
+            truth_barycentric=self.truth.barycentric,
+            region=self.region,
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Task:
+        """The inverse of `save`."""
+        with np.load(path, allow_pickle=False) as stored:
+            return cls(
+                str(stored["name"]),
+                Mesh(stored["partial_vertices"], stored["partial_faces"], "partial"),
+                Mesh(stored["full_vertices"], stored["full_faces"], "full"),
+                stored["anchors"],
+                SurfacePoints(stored["truth_face"], stored["truth_barycentric"]),
+                stored["region"],
+            )
+
+
+def source_pair(data: str | None = None, family: str = "pfaust_m", number: int = 0) -> Pair:
+    """The shipped sample, or the ``number``-th pair of a family of evaluation data."""
+    if data is None:
+        sample = load_sample("plane")
+        points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
+        truth = GroundTruth(points, sample.truth_region)
+        return Pair("sample", sample.partial, sample.full, truth)
+    if family not in FAMILIES:
+        raise InputError(f"family {family!r} is unknown; choose {', '.join(FAMILIES)}")
+    pair = next(islice(FAMILIES[family](data_folder(data)), number, None), None)
+    if pair is None:
+        raise InputError(f"{data}: family {family} has no pair number {number}; count from 0")
+    return pair
+
+
+def task_of_size(pair: Pair, size: int) -> Task:
+    """The pair with about ``size`` vertices on the full shape, and the partial one as dense."""
+    anchors = pair.anchors(ANCHORS)
+    share = len(pair.partial.vertices) / len(pair.full.vertices)
+    m = _resized(pair.partial, round(size * share), anchors[:, 0])
+    n = _resized(pair.full, size, anchors[:, 1])
+    known = np.flatnonzero(m.origin >= 0)
+    known = known[pair.truth.points.face[m.origin[known]] >= 0]
+    # True points lie on the old surface; the new one runs within a small part of an edge of it.
+    at, _ = project(n.mesh, pair.truth.points[m.origin[known]].positions(pair.full))
+    face = np.full(len(m.origin), -1, dtype=np.int64)
+    barycentric = np.full((len(m.origin), 3), np.nan)
+    face[known], barycentric[known] = at.face, at.barycentric
+    unit = 1 / np.sqrt(n.mesh.area)
+    return Task(
+        pair.name,
+        m.mesh.scaled(unit),
+        n.mesh.scaled(unit),
+        np.stack([m.place[anchors[:, 0]], n.place[anchors[:, 1]]], axis=1),
+        SurfacePoints(face, barycentric),
+        n.grown(pair.truth.region),
+    )
+
+
+@dataclass(frozen=True)
+class _Resized:
+    """A mesh of another size and its old vertices.
+
+    Attributes
+    ----------
+    origin : (n,) int array
+        Old vertex at the place of every new one; -1 = there was none.
+    place : (n_old,) int array
+        New vertex at the place of every old one; -1 = it is gone.
+    steps : tuple of (k, 2) int arrays
+        As in `nho.subdivision.Subdivided`.
+    """
+
+    mesh: Mesh
+    origin: np.ndarray
+    place: np.ndarray
+    steps: tuple[np.ndarray, ...] = ()
+
+    def grown(self, mask: np.ndarray) -> np.ndarray:
+        """A bool per old vertex -> a bool per new one."""
+        mask = mask[self.origin[self.origin >= 0]]
+        for ends in self.steps:
+            mask = np.concatenate([mask, mask[ends].all(axis=1)])
+        return mask
+
+
+def _resized(mesh: Mesh, count: int, keep: np.ndarray) -> _Resized:
+    n = len(mesh.vertices)
+    if count >= n:
+        fine = subdivided(mesh, count)
+        origin = np.full(count, -1, dtype=np.int64)
+        origin[:n] = np.arange(n)
+        return _Resized(fine.mesh, origin, np.arange(n), fine.steps)
+    coarse = coarsened(mesh, count, keep)
+    place = np.full(n, -1, dtype=np.int64)
+    place[coarse.vertex] = np.arange(len(coarse.vertex))
+    return _Resized(coarse.mesh, coarse.vertex, place)

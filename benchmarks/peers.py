@@ -1,0 +1,120 @@
+"""What a user could pick instead, from the same anchors: pyFM, geomfum and trimesh.
+
+Each is called through its public functions with the settings of its own documentation. Where those
+leave a choice, the one that was more accurate on the smallest pair is taken, and said so.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.pairs import Task
+from nho.surface import SurfacePoints, project
+
+Found = tuple[SurfacePoints, dict[str, float]]
+
+# What each needs, so that importing it can be kept out of its time.
+IMPORTS = {
+    "pyfm": ("pyFM.functional", "pyFM.mesh"),
+    "neural_zoomout": ("pyFM.functional", "torch", "geomfum.refine", "geomfum.shape.mesh"),
+    "non_rigid_icp": ("trimesh.registration", "rtree"),
+}
+
+# pyFM: the weights of its quick start. 25 landmarks make 2,600 descriptors; every tenth is as
+# accurate as every second and many times faster.
+_FIT = {"w_descr": 1.0, "w_lap": 0.1, "w_dcomm": 1.0, "w_orient": 1.0}
+_SUBSAMPLE = 10
+_FIRST, _LAST, _STEP = 30, 100, 5  # modes of the partial shape
+_NAM_FIRST = 20  # geomfum's maps are square: as many modes on either shape
+
+
+def pyfm(task: Task) -> Found:
+    """Functional map from landmark descriptors, then ZoomOut (pyFM).
+
+    k modes of the partial shape meet k / (its share of the area) modes of the full one, which is
+    a third more accurate than equal numbers.
+    """
+    clock = time.perf_counter()
+    share = task.partial.area / task.full.area
+    model = _landmark_model(task, int(np.ceil(_LAST / share)) + _STEP)
+    model.fit(K=(round(_FIRST / share), _FIRST), **_FIT)
+    fitted = time.perf_counter()
+    step = (round(_STEP / share), _STEP)
+    refined = model.zoomout_refine(nit=(_LAST - _FIRST) // _STEP, step=step)
+    target = model.get_p2p(refined)
+    done = time.perf_counter()
+    points = SurfacePoints.at_vertices(task.full, target)
+    return points, {"landmark fit": fitted - clock, "zoomout": done - fitted}
+
+
+def _landmark_model(task: Task, modes: int) -> Any:
+    """A pyFM model (full -> partial) with wave kernel descriptors of the anchors."""
+    from pyFM.functional import FunctionalMapping  # type: ignore[import-untyped]
+    from pyFM.mesh import TriMesh  # type: ignore[import-untyped]
+
+    full = TriMesh(task.full.vertices, task.full.faces)
+    partial = TriMesh(task.partial.vertices, task.partial.faces)
+    modes = min(modes, len(task.partial.vertices) - 2)
+    return FunctionalMapping(full, partial).preprocess(
+        descr_type="WKS",
+        landmarks=task.anchors[:, ::-1],
+        subsample_step=_SUBSAMPLE,
+        k_process=modes,
+        k_descr=min(128, modes),
+    )
+
+
+def neural_zoomout(task: Task) -> Found:
+    """A functional map of the anchors (pyFM), refined by geomfum's Neural ZoomOut."""
+    import torch
+    from geomfum.convert import NamFromP2pConverter
+    from geomfum.refine import NeuralZoomOut
+    from geomfum.shape.mesh import TriangleMesh
+
+    logging.disable(logging.WARNING)  # it reports every operator it sets up
+    torch.manual_seed(0)
+    clock = time.perf_counter()
+    model = _landmark_model(task, 128)
+    model.fit(K=(_NAM_FIRST, _NAM_FIRST), **_FIT)
+    target = model.get_p2p()
+    fitted = time.perf_counter()
+    bases = []
+    for mesh in (task.full, task.partial):
+        shape = TriangleMesh(mesh.vertices, mesh.faces)
+        shape.laplacian.find_spectrum(spectrum_size=_LAST, set_as_basis=True)
+        bases.append(shape.basis)
+    spectra = time.perf_counter()
+    first = NamFromP2pConverter()(target, *(basis.truncate(_NAM_FIRST) for basis in bases))
+    refiner = NeuralZoomOut(nit=(_LAST - _NAM_FIRST) // _STEP, step=_STEP)
+    map_to_full = refiner.p2p_from_fm_converter(refiner(first, *bases), *bases)
+    done = time.perf_counter()
+    points = SurfacePoints.at_vertices(task.full, np.asarray(map_to_full))
+    stages = {"landmark fit": fitted - clock, "spectra": spectra - fitted}
+    return points, {**stages, "neural zoomout": done - spectra}
+
+
+def non_rigid_icp(task: Task) -> Found:
+    """`trimesh.registration.nricp_amberg` of the partial surface onto the full one.
+
+    Turned and moved onto the anchors first, as it needs a rough rigid fit; the closest points of
+    the deformed surface are its map.
+    """
+    import trimesh
+    from trimesh.registration import nricp_amberg, procrustes
+
+    clock = time.perf_counter()
+    p, q = task.anchors.T
+    rigid, _, _ = procrustes(
+        task.partial.vertices[p], task.full.vertices[q], reflection=False, scale=False
+    )
+    placed = trimesh.transform_points(task.partial.vertices, rigid)
+    source = trimesh.Trimesh(placed, task.partial.faces, process=False)
+    target = trimesh.Trimesh(task.full.vertices, task.full.faces, process=False)
+    bent = nricp_amberg(source, target, p, task.full.vertices[q])
+    fitted = time.perf_counter()
+    points, _ = project(task.full, bent)
+    return points, {"registration": fitted - clock, "closest points": time.perf_counter() - fitted}
