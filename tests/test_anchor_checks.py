@@ -91,8 +91,9 @@ def test_the_trusted_are_nearly_all_right_ones_and_all_of_them(whole, piece, how
         assert trusted(distances, 0.5)[~wrong].all()
         for check in passed:
             passed[check] += (check(distances, 0.5) & wrong).sum()
-    # A few that are nearly consistent pass: the limits spare right anchors behind holes.
-    assert passed[trusted] <= 8 and passed[trusted] <= passed[consistent]  # of 42
+    # A few of 42 that are nearly consistent pass: the limits spare right anchors behind holes.
+    most = {"far": 0, "exchanged": 3, "near": 5}[how]
+    assert passed[trusted] <= most and passed[trusted] <= passed[consistent]
     if how == "near":  # a step to the side: ratios alone let many of them pass
         assert passed[consistent] > 8
 
