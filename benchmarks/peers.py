@@ -1,7 +1,8 @@
 """What a user could pick instead, from the same anchors: pyFM, geomfum and trimesh.
 
-Each is called through its public functions with the settings of its own documentation. Where those
-leave a choice, the one that was more accurate on the smallest pair is taken, and said so.
+geomfum and trimesh run with their defaults, untuned. pyFM runs with the weights of its quick start;
+for bases and descriptors six variants were tried on the shipped sample at 1,000 vertices, and the
+one with the least true error is used. That favours pyFM: no user could choose so.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ IMPORTS = {
     "non_rigid_icp": ("trimesh.registration", "rtree"),
 }
 
-# pyFM: the weights of its quick start. 25 landmarks make 2,600 descriptors; every tenth is as
-# accurate as every second and many times faster.
+# 25 landmarks make 2,600 descriptors; every tenth (error 4.9) did as well as every second (4.8) in
+# a fraction of the time.
 _FIT = {"w_descr": 1.0, "w_lap": 0.1, "w_dcomm": 1.0, "w_orient": 1.0}
 _SUBSAMPLE = 10
 _FIRST, _LAST, _STEP = 30, 100, 5  # modes of the partial shape
@@ -35,8 +36,8 @@ _NAM_FIRST = 20  # geomfum's maps are square: as many modes on either shape
 def pyfm(task: Task) -> Found:
     """Functional map from landmark descriptors, then ZoomOut (pyFM).
 
-    k modes of the partial shape meet k / (its share of the area) modes of the full one, which is
-    a third more accurate than equal numbers.
+    k modes of the partial shape meet k / (its share of the area) modes of the full one: error 3.4,
+    against 4.9 with equal numbers.
     """
     clock = time.perf_counter()
     share = task.partial.area / task.full.area

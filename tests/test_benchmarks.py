@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nho.correspondence import local_distortion, reliable_matches
 from nho.field import NeuralField
+from nho.geodesics import edge_graph, neighbourhoods
 from nho.hamiltonian import ReducedHamiltonian
 from nho.losses import Objective
 from nho.network import Perceptron, uniform_by_fan_in
@@ -63,6 +65,8 @@ def test_the_runner_measures_and_judges_a_tiny_pair(tmp_path):
     assert 0.5 < stages / rows["default"]["seconds"] <= 1
     assert 0 < rows["default"]["error"] < 10 and rows["default"]["iou"] > 60
     assert "error" not in rows["floor"]
+    solver_alone = sum(rows["floor"]["stages"].values())
+    assert rows["floor"]["seconds"] == pytest.approx(solver_alone)
     text = (tmp_path / "tiny.md").read_text()
     assert f"| default | {rows['default']['seconds']:.2f} (" in text
 
@@ -88,6 +92,24 @@ def test_anchors_and_truth_stay_in_place_when_the_size_changes(size):
     assert gap.max() < 0.5
     inside = task.full.vertex_areas[task.region].sum()
     assert inside == pytest.approx(task.partial.area, rel=0.1)
+
+
+def test_the_truth_is_judged_without_error_and_equal_maps_agree(tmp_path):
+    pairs, child = module("pairs"), module("child")
+    task = pairs.task_of_size(pairs.source_pair(), 700)
+    task.save(tmp_path / "task.npz")
+    truth = {"face": task.truth.face, "barycentric": task.truth.barycentric}
+    for case in ("paper", "torch-reference"):
+        np.savez(tmp_path / f"{case}.npz", region=task.region, **truth)
+    rounded = pairs.SurfacePoints.at_vertices(task.full, task.truth.nearest_vertex(task.full))
+    np.savez(tmp_path / "pyfm.npz", face=rounded.face, barycentric=rounded.barycentric)
+    told = child.judge(argparse.Namespace(task=tmp_path / "task.npz"))
+    assert told["scores"]["paper"] == pytest.approx({"error": 0, "error_median": 0, "iou": 100})
+    edge = 100 * task.full.mean_edge_length
+    assert 0.1 * edge < told["scores"]["pyfm"]["error"] < 0.6 * edge
+    assert "iou" not in told["scores"]["pyfm"]
+    same = {"same_target": 100, "apart": 0, "region_iou": 100}
+    assert told["agreement"] == pytest.approx(same)
 
 
 def test_a_case_over_the_limit_is_said_and_not_tried_again(tmp_path, monkeypatch):
@@ -211,12 +233,16 @@ def test_the_neural_adjoint_map_of_the_reference_is_the_librarys():
     np.testing.assert_array_equal(field.linears[1].bias.detach().numpy(), flat[-1:])
 
 
+@pytest.mark.parametrize("count", [30, 300])  # the second is more than the first reach holds
+def test_plain_neighbours_equal_the_librarys(whole, count):
+    _, distance = module("plain_geometry").nearest_along_edges(whole.vertices, whole.faces, count)
+    wanted = neighbourhoods(edge_graph(whole), count).distance
+    np.testing.assert_allclose(np.sort(distance, axis=1), wanted, rtol=1e-12)
+
+
 def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
     torch = pytest.importorskip("torch")
     pytest.importorskip("gudhi")
-    from nho.correspondence import local_distortion, reliable_matches
-    from nho.geodesics import edge_graph, neighbourhoods
-
     reference, geometry = module("torch_reference"), module("plain_geometry")
     random = np.random.default_rng(1)
     target = piece.vertex_of_parent.copy()
