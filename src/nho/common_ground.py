@@ -49,21 +49,23 @@ def common_ground(problem: Problem, settings: Settings) -> CommonGround:
         raise InputError(
             f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
         )
-    foreign = not 1 / settings.unit_factor < scale < settings.unit_factor
-    scale = scale if foreign else 1.0
+    # Distances between many anchors tell the scale more exactly.
+    tolerance = np.log(settings.unit_factor) / (2 if judging else 1)
+    scale = _as_unit(scale, tolerance)
     distances = distances.scaled_partial(scale)
     suspects = np.empty(0, dtype=np.int64)
     if settings.anchor_limit and judging:
         kept = trusted(distances, settings.anchor_limit)
         suspects, distances = np.flatnonzero(~kept), distances.subset(kept)
         notes += _named(problem, suspects)
-    if foreign:
-        correction = relative_scale(distances)  # exact now that wrong anchors are out
-        scale, distances = scale * correction, distances.scaled_partial(correction)
+    if not _is_unit(scale):
+        exact = _as_unit(scale * relative_scale(distances), tolerance)  # wrong anchors are out
+        distances, scale = distances.scaled_partial(exact / scale), exact
+    if scale != 1:
         partial = partial.scaled(scale)
         notes.append(
-            f"{partial.name} is in another unit than {full.name}: its coordinates were multiplied "
-            f"by {scale:.4g}, estimated from the anchors"
+            f"{partial.name} is larger or smaller than {full.name}, or in another unit: its "
+            f"coordinates were multiplied by {scale:.4g}, as distances between the anchors tell"
         )
     enough = settings.turn_weight and len(distances.anchors) >= _FEWEST_TO_TURN
     if enough and turned_alike(partial, full, distances) < _OPPOSED:
@@ -73,6 +75,16 @@ def common_ground(problem: Problem, settings: Settings) -> CommonGround:
             "one was turned over. If one shape is a mirror image, reflect it first"
         )
     return CommonGround(partial, full, distances, scale, suspects, tuple(notes))
+
+
+def _as_unit(scale: float, tolerance: float) -> float:
+    """The power of ten that an estimated scale stands for, if one is near: metres, millimetres."""
+    unit = float(10.0 ** np.round(np.log10(scale)))
+    return unit if abs(np.log(scale / unit)) < tolerance else scale
+
+
+def _is_unit(scale: float) -> bool:
+    return scale == 10.0 ** np.round(np.log10(scale))
 
 
 def _named(problem: Problem, suspects: np.ndarray) -> list[str]:
