@@ -7,7 +7,7 @@ import pytest
 
 import nho
 from nho import baselines
-from nho.baselines.nearest import similarity
+from nho.alignment import similarity
 from nho.baselines.readout import image_score, nearness
 from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh

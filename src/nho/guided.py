@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nho.alignment import similarity
 from nho.answer import Answer
 from nho.bending import Bending
 from nho.common_ground import CommonGround, common_ground
@@ -32,7 +33,7 @@ from nho.settings import Settings
 from nho.shapes import fit_to_size
 from nho.spectrum import Laplacian, laplacian
 from nho.stopwatch import Stopwatch
-from nho.surface import SurfacePoints
+from nho.surface import SurfacePoints, project
 
 _RESTART = 2  # gentle phases after a second look
 _SMOOTHING = 16  # rounds of averaging of the distortion that confidence looks at
@@ -53,19 +54,7 @@ def solve(
         partial, full, distances = ground.partial, ground.full, ground.distances
         operators, looks = _operators_and_relief(ground, settings, pool)
         few = len(distances.anchors) < settings.many_anchors
-        starts = [looks, None] if few and looks is not None else [looks]
-        targets = [
-            first_map(
-                partial,
-                full,
-                distances,
-                settings.calibrate_distances,
-                settings.turn_weight,
-                of,
-                pool,
-            )
-            for of in starts
-        ]
+        targets = _first_maps(ground, settings, looks, few, pool)
         progress(Progress("distances", 1, 1))
     bending = Bending(partial, full, distances, looks)
     with clock.time("bending"):
@@ -110,6 +99,29 @@ def solve(
     )
 
 
+def _first_maps(
+    ground: CommonGround,
+    settings: Settings,
+    looks: tuple[np.ndarray, np.ndarray] | None,
+    few_anchors: bool,
+    pool: Workers,
+) -> list[np.ndarray]:
+    """Vertex maps to bend from, of which the best will be kept.
+
+    Relief may mislead where there are few anchors and the shapes are unlike each other, so the map
+    without it is tried as well.
+    """
+    partial, full, distances = ground.partial, ground.full, ground.distances
+    if settings.start == "similarity":
+        from_anchor, to_anchor = distances.anchors.T
+        scale, rotation, shift = similarity(partial.vertices[from_anchor], full.vertices[to_anchor])
+        laid = scale * partial.vertices @ rotation.T + shift
+        return [project(full, laid)[0].nearest_vertex(full)]
+    calibrate, turn = settings.calibrate_distances, settings.turn_weight
+    starts = [looks, None] if few_anchors and looks is not None else [looks]
+    return [first_map(partial, full, distances, calibrate, turn, of, pool) for of in starts]
+
+
 def _bent(
     bending: Bending,
     targets: list[np.ndarray],
@@ -117,11 +129,7 @@ def _bent(
     pool: Workers,
     progress: ProgressCallback,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The first map and pose: of several maps, the one whose pose is least distorted.
-
-    Relief may mislead where there are few anchors and the shapes are unlike each other, so the map
-    without it is tried as well.
-    """
+    """The first map and pose: of several maps, the one whose pose is least distorted."""
     if not settings.bend:
         return targets[0], bending.images(targets[0])
     if len(targets) == 1:
