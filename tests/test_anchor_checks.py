@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.anchor_checks import consistent, relative_scale, robust_scale, trusted, turned_alike
+from nho.anchor_checks import consistent, relative_scale, robust_scale, trusted
 from nho.distance_evidence import AnchorDistances
 from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
@@ -143,27 +143,6 @@ def test_relative_scale_survives_wrong_anchors(whole, piece):
     anchors[:3, 1] = anchors[[1, 2, 0], 1]
     distances = AnchorDistances.measure(piece.mesh.scaled(100.0), whole, anchors)
     assert relative_scale(distances) == pytest.approx(0.01, rel=0.1)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_turns_tell_whether_both_surfaces_face_the_same_way(whole, piece, seed):
-    partial = bent(piece.mesh)
-    distances = AnchorDistances.measure(partial, whole, true_anchors(piece, 20, seed))
-    over = Mesh(partial.vertices, partial.faces[:, ::-1])
-    alike = turned_alike(partial, whole, distances)
-    assert 0.6 < alike <= 1
-    assert turned_alike(over, whole, distances) == pytest.approx(-alike)
-    full_over = Mesh(whole.vertices, whole.faces[:, ::-1])
-    assert turned_alike(over, full_over, distances) == pytest.approx(alike)
-    mirrored = Mesh(partial.vertices * [1, 1, -1], partial.faces[:, ::-1])
-    assert turned_alike(mirrored, whole, distances) == pytest.approx(-alike)
-
-
-def test_a_surface_turns_exactly_like_itself(whole):
-    chosen = sample_vertices(whole, 10)
-    distances = AnchorDistances.measure(whole, whole, np.stack([chosen, chosen], axis=1))
-    assert turned_alike(whole, whole, distances) == pytest.approx(1)
-    assert turned_alike(whole, whole, distances.subset(np.array([0]))) == 0  # nothing to compare
 
 
 def test_the_scale_is_unknown_where_no_two_anchors_are_apart(whole):

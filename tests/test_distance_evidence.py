@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
 
-from nho.distance_evidence import AnchorDistances, first_map, near_pairs, turns
+from nho.distance_evidence import AnchorDistances, first_map
 from nho.geodesics import unfolded_graph
 from nho.mesh import Mesh
 from nho.parallel import workers
@@ -162,56 +162,8 @@ def test_calibration_also_helps_between_the_anchors(distances, piece):
     assert np.abs(distances.calibrated() - truth).mean() < 0.5 * before
 
 
-def test_near_pairs_are_unique_sorted_and_near(distances):
-    between = distances.between_partial
-    pairs = near_pairs(between, near=4)
-    assert (pairs[:, 0] < pairs[:, 1]).all()
-    assert [tuple(p) for p in pairs.tolist()] == sorted({tuple(p) for p in pairs.tolist()})
-    rank = np.argsort(np.argsort(between, axis=1), axis=1)
-    i, j = pairs.T
-    assert (np.minimum(rank[i, j], rank[j, i]) <= 4).all()
-    listed = {tuple(p) for p in pairs.tolist()}
-    for row in range(len(between)):
-        for other in np.argsort(between[row])[1:5].tolist():
-            assert (min(row, other), max(row, other)) in listed
-
-
-def test_near_pairs_of_three_anchors_are_all_three():
-    between = np.array([[0.0, 1, 2], [1, 0, 2.5], [2, 2.5, 0]])
-    np.testing.assert_array_equal(near_pairs(between), [[0, 1], [0, 2], [1, 2]])
-
-
-def test_turns_keep_under_rigid_motion_and_flip_in_a_mirror(whole):
-    distances = self_distances(whole, 8)
-    pairs = near_pairs(distances.between_partial)
-    plain = turns(whole, distances.partial, pairs)
-    matrix = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
-    matrix *= np.sign(np.linalg.det(matrix))
-    moved = Mesh(5 * whole.vertices @ matrix + 1, whole.faces)
-    np.testing.assert_allclose(turns(moved, 5 * distances.partial, pairs), plain, atol=1e-9)
-    # The mirror image of a surface, its faces still turned outwards.
-    mirrored = Mesh(whole.vertices * [-1, 1, 1], whole.faces[:, ::-1])
-    np.testing.assert_allclose(turns(mirrored, distances.partial, pairs), -plain, atol=1e-9)
-    assert np.abs(plain).mean() > 0.2 and np.abs(plain).max() <= 1 + 1e-9
-
-
-def test_turns_on_a_plane_are_the_sine_of_the_angle_between_the_anchors():
-    size = 21
-    i, j = np.divmod(np.arange(size * size), size)
-    a = (i * size + j)[(i < size - 1) & (j < size - 1)]
-    faces = np.vstack(
-        [np.column_stack([a, a + size, a + size + 1]), np.column_stack([a, a + size + 1, a + 1])]
-    )
-    mesh = Mesh(np.column_stack([i, j, 0 * i]).astype(float), faces)
-    sources = np.array([[-40.0, 10.0], [10.0, -40.0]])  # far: their gradients are nearly constant
-    straight = np.linalg.norm(mesh.vertices[None, :, :2] - sources[:, None], axis=2)
-    found = turns(mesh, straight, np.array([[0, 1]]))[0]
-    middle = 10 * size + 10
-    assert found[middle] == pytest.approx(1.0, abs=0.01)  # from +x to +y: a left turn
-
-
 def test_first_map_of_a_mesh_to_itself_is_the_identity_within_an_edge(whole):
-    found = first_map(whole, whole, self_distances(whole, 20))
+    found = first_map(self_distances(whole, 20))
     gap = np.linalg.norm(whole.vertices[found] - whole.vertices, axis=1) / whole.mean_edge_length
     assert gap.mean() < 1.0
 
@@ -222,7 +174,8 @@ def test_calibration_makes_the_first_map_of_a_stretched_piece_better(
     truth = whole.vertices[piece.vertex_of_parent]
 
     def error(calibrate: bool) -> float:
-        found = first_map(stretched, whole, distances, calibrate=calibrate)
+        turning = distances.turning(stretched, whole)
+        found = first_map(distances, turning, calibrate=calibrate)
         gap = np.linalg.norm(whole.vertices[found] - truth, axis=1)
         return float(gap.mean() / whole.mean_edge_length)
 
@@ -235,7 +188,8 @@ def test_orientation_tells_the_left_half_from_the_right(bilateral):
     distances = AnchorDistances.measure(bilateral, bilateral, np.stack([chosen, chosen], axis=1))
 
     def error(turn_weight: float) -> float:
-        found = first_map(bilateral, bilateral, distances, turn_weight=turn_weight)
+        turning = distances.turning(bilateral, bilateral)
+        found = first_map(distances, turning, turn_weight=turn_weight)
         gap = np.linalg.norm(bilateral.vertices[found] - bilateral.vertices, axis=1)
         return float(gap.mean() / bilateral.mean_edge_length)
 
@@ -252,7 +206,7 @@ def test_looks_tell_what_distances_cannot(bilateral):
     side = np.sign(np.round(bilateral.vertices[:, :1], 9))
 
     def wrong_side(looks: tuple[np.ndarray, np.ndarray] | None) -> float:
-        found = first_map(bilateral, bilateral, distances, turn_weight=0.0, looks=looks)
+        found = first_map(distances, looks=looks)
         return float((side[found] == -side)[side != 0].mean())
 
     assert wrong_side(None) > 0.3
@@ -263,7 +217,7 @@ def test_looks_tell_what_distances_cannot(bilateral):
 def test_distances_outweigh_looks_of_ordinary_size(whole):
     distances = self_distances(whole, 20)
     looks = np.random.default_rng(0).standard_normal((2, len(whole.vertices), 3))
-    found = first_map(whole, whole, distances, looks=(looks[0], looks[1]))
+    found = first_map(distances, looks=(looks[0], looks[1]))
     gap = np.linalg.norm(whole.vertices[found] - whole.vertices, axis=1) / whole.mean_edge_length
     assert gap.mean() < 1.5  # even where they are nothing but noise
 
@@ -272,5 +226,6 @@ def test_first_map_has_the_same_bits_for_any_number_of_threads(whole, stretched,
     maps = []
     for threads in (1, 3):
         with workers(threads) as pool:
-            maps.append(first_map(stretched, whole, distances, workers=pool))
+            turning = distances.turning(stretched, whole, pool)
+            maps.append(first_map(distances, turning, workers=pool))
     np.testing.assert_array_equal(*maps)

@@ -209,8 +209,9 @@ def test_a_better_second_look_is_bent_and_kept(whole, other, anchors, truth, mon
     nearest = cKDTree(whole.vertices).query(truth)[1]
     true = problem.full.solver_of_given[nearest[problem.partial.given_of_solver]]
 
-    def mirrored(partial, full, *_):  # bending alone cannot turn that over
-        return cKDTree(full.vertices).query(full.vertices[true] * [-1, 1, 1])[1]
+    def mirrored(*_):  # bending alone cannot turn that over
+        vertices = problem.full.mesh.vertices
+        return cKDTree(vertices).query(vertices[true] * [-1, 1, 1])[1]
 
     monkeypatch.setattr("nho.guided.first_map", mirrored)
     plain = nho.match(other, whole, pairs, NO_ROUNDS)

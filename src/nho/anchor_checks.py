@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.distance_evidence import (
-    AnchorDistances,
-    kriging_weights,
-    near_pairs,
-    turns,
-    typical_spacing,
-)
-from nho.mesh import Mesh
+from nho.distance_evidence import AnchorDistances, kriging_weights, typical_spacing
 
 _TYPICAL = 0.6  # quantile; measured, see docs/decisions.md
 _CROWD = 0.4  # share of the ratios: with three wrong anchors in ten, half of the ratios are right
@@ -116,18 +109,3 @@ def _near_ratios(distances: AnchorDistances, near: int = 4) -> np.ndarray:
     near_own, near_other = (np.take_along_axis(table, order, axis=1) for table in (own, other))
     apart = (near_own > 0) & (near_other > 0)
     return np.log(near_other[apart] / near_own[apart])
-
-
-def turned_alike(partial: Mesh, full: Mesh, distances: AnchorDistances) -> float:
-    """Correlation, -1 to 1, of the turns between near anchors as seen from the anchors.
-
-    Near one if both surfaces are oriented alike, near minus one if one is turned over (or is a
-    mirror image); 0 if nothing can be said.
-    """
-    pairs = near_pairs(distances.between_partial)
-    if not len(pairs):
-        return 0.0
-    own = turns(partial, distances.partial, pairs)[:, distances.anchors[:, 0]]
-    other = turns(full, distances.full, pairs)[:, distances.anchors[:, 1]]
-    size = np.sqrt((own**2).sum() * (other**2).sum())
-    return float((own * other).sum() / size) if size > 0 else 0.0

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nho.anchor_checks import relative_scale, robust_scale, trusted, turned_alike
+from nho.anchor_checks import relative_scale, robust_scale, trusted
 from nho.distance_evidence import AnchorDistances
 from nho.errors import InputError
 from nho.mesh import Mesh
+from nho.orientation import Turning
+from nho.parallel import SERIAL, Workers
 from nho.problem import Problem
 from nho.settings import Settings
 
@@ -24,6 +26,8 @@ class CommonGround:
 
     Attributes
     ----------
+    turning : Turning or None
+        Which way round the shapes are at the anchors, if that is wanted.
     scale : float
         Factor that brought the partial shape to the full one's unit; 1 if left alone.
     suspects : (k,) int array
@@ -33,12 +37,13 @@ class CommonGround:
     partial: Mesh
     full: Mesh
     distances: AnchorDistances
+    turning: Turning | None
     scale: float
     suspects: np.ndarray
     notes: tuple[str, ...]
 
 
-def common_ground(problem: Problem, settings: Settings) -> CommonGround:
+def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) -> CommonGround:
     """Measure the distances and undo what differs only in the way the shapes were stored."""
     partial, full = problem.partial.mesh, problem.full.mesh
     distances = AnchorDistances.measure(partial, full, problem.anchors)
@@ -67,14 +72,16 @@ def common_ground(problem: Problem, settings: Settings) -> CommonGround:
             f"{partial.name} is larger or smaller than {full.name}, or in another unit: its "
             f"coordinates were multiplied by {scale:.4g}, as distances between the anchors tell"
         )
-    enough = settings.turn_weight and len(distances.anchors) >= _FEWEST_TO_TURN
-    if enough and turned_alike(partial, full, distances) < _OPPOSED:
+    turning = distances.turning(partial, full, pool) if settings.turn_weight else None
+    enough = len(distances.anchors) >= _FEWEST_TO_TURN
+    if turning is not None and enough and turning.alike(distances.anchors) < _OPPOSED:
+        turning = turning.turned_over()
         partial = Mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
         notes.append(
             f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
             "one was turned over. If one shape is a mirror image, reflect it first"
         )
-    return CommonGround(partial, full, distances, scale, suspects, tuple(notes))
+    return CommonGround(partial, full, distances, turning, scale, suspects, tuple(notes))
 
 
 def _as_unit(scale: float, tolerance: float) -> float:

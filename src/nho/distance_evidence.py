@@ -6,8 +6,8 @@ by its distances to their partners. Three things make that far better than it so
 - *calibration*: between anchors the distances are known on both shapes, so the discrepancy (cuts
   and holes lengthen paths, bodies differ) is interpolated over the surface and taken out;
 - *near anchors count more*, with the spacing of the anchors as the length scale;
-- *orientation*: distances cannot tell a shape from its mirror image, but the turn from one
-  distance gradient to another about the normal can.
+- *orientation*: distances cannot tell a shape from its mirror image, turns between their gradients
+  can (`orientation`).
 
 Legend: D_M (m, n_M) and D_N (m, n_N) = distances from the m anchors on either shape.
 """
@@ -17,15 +17,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from nho.geodesics import distances_from, unfolded_graph
 from nho.mesh import Mesh
+from nho.orientation import Turning, near_pairs
 from nho.parallel import SERIAL, Workers
 
 _NUGGET = 1e-2  # of the kriging kernel: anchors are trusted to about a tenth
 _LOOKS_WEIGHT = 0.05  # anchor spacings a standard deviation of relief
-_TURN_SMOOTHING = 3  # averaging rounds of the turns, which are noisy on single triangles
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,11 @@ class AnchorDistances:
         weights = kriging_weights(self.between_partial, self.partial, self.spacing, nugget)
         return weights.T @ values
 
+    def turning(self, partial: Mesh, full: Mesh, workers: Workers = SERIAL) -> Turning:
+        """Which way round the shapes are, seen from near anchors."""
+        pairs, tables = near_pairs(self.between_partial), (self.partial, self.full)
+        return Turning.measure((partial, full), tables, pairs, workers)
+
     def calibrated(self) -> np.ndarray:
         """(m, n_partial) predicted distances on the full shape from each image to each partner."""
         known = self.between_full - self.between_partial
@@ -121,93 +125,49 @@ def kriging_weights(
 
 
 def first_map(
-    partial: Mesh,
-    full: Mesh,
     distances: AnchorDistances,
+    turning: Turning | None = None,
+    looks: tuple[np.ndarray, np.ndarray] | None = None,
     calibrate: bool = True,
     turn_weight: float = 0.15,
-    looks: tuple[np.ndarray, np.ndarray] | None = None,
     workers: Workers = SERIAL,
 ) -> np.ndarray:
     """(n_partial,) full vertex whose distances to the anchors fit best.
 
     Parameters
     ----------
-    turn_weight : float
-        Weight of orientation, as a share of the anchor spacing; 0 = distances only.
+    turning : Turning, optional
+        Orientation of both shapes around the anchors.
     looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
         Relief of both shapes in standard deviations.
+    turn_weight : float
+        Weight of orientation, as a share of the anchor spacing.
     """
     wanted = distances.calibrated() if calibrate else distances.partial
     spacing = distances.spacing
-    full_distance = distances.full
-    squares = full_distance**2
-    pairs = near_pairs(distances.between_partial)
-    if turn_weight and len(pairs):
-        partial_turn = turns(partial, distances.partial, pairs)
-        full_turn = turns(full, full_distance, pairs)
-        turn_squares = full_turn**2
+    turned = turning if turning and turn_weight and len(turning.pairs) else None
+    # Sums of squares, multiplied out: a vertex of the full shape is a column, one product does all.
+    columns = [distances.full**2, distances.full]
+    if turned is not None:
+        columns += [turned.full**2, turned.full]
     if looks is not None:
         own_looks, full_looks = (_LOOKS_WEIGHT * spacing * of for of in looks)
-        looks_squares = (full_looks**2).sum(axis=1)
+        columns += [(full_looks**2).sum(axis=1)[None], full_looks.T]
+    table = np.concatenate(columns).astype(np.float32)
 
     def block(rows: slice) -> np.ndarray:
         own, want = distances.partial[:, rows], wanted[:, rows]
         weight = np.exp(-(own - own.min(axis=0)) / spacing)
         weight /= weight.sum(axis=0)
-        cost = weight.T @ squares - 2 * (weight * want).T @ full_distance
-        if turn_weight and len(pairs):
-            share = weight[pairs[:, 0]] * weight[pairs[:, 1]]
+        factors = [weight, -2 * weight * want]
+        if turned is not None:
+            share = weight[turned.pairs[:, 0]] * weight[turned.pairs[:, 1]]
             total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
             share *= (turn_weight * spacing) ** 2 / total
-            cost += share.T @ turn_squares - 2 * (share * partial_turn[:, rows]).T @ full_turn
+            factors += [share, -2 * share * turned.partial[:, rows]]
         if looks is not None:
-            cost += looks_squares - 2 * own_looks[rows] @ full_looks.T
+            factors += [np.ones((1, own.shape[1])), -2 * own_looks[rows].T]
+        cost = np.concatenate(factors).astype(np.float32).T @ table
         return cost.argmin(axis=1)
 
     return np.concatenate(workers.over_rows(block, distances.partial.shape[1], 512))
-
-
-def near_pairs(between: np.ndarray, near: int = 6) -> np.ndarray:
-    """(k, 2) every anchor with its nearest others, each pair once."""
-    order = np.argsort(between, axis=1, kind="stable")[:, 1 : near + 1]
-    first = np.repeat(np.arange(len(between)), order.shape[1])
-    both = np.sort(np.stack([first, order.ravel()], axis=1), axis=1)
-    return np.unique(both, axis=0)
-
-
-def turns(mesh: Mesh, distances: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """(k, n) sine of the turn from the gradient of one distance to another's, about the normal.
-
-    Isometries keep it, mirror images negate it.
-    """
-    normals, areas = mesh.face_normals, mesh.face_areas
-    tiny = np.finfo(float).tiny
-    gradients = np.zeros((len(distances), len(mesh.faces), 3))
-    for corner in range(3):
-        opposite = (
-            mesh.vertices[mesh.faces[:, (corner + 2) % 3]]
-            - mesh.vertices[mesh.faces[:, (corner + 1) % 3]]
-        )
-        hat = np.cross(normals, opposite) / np.maximum(2 * areas, tiny)[:, None]
-        gradients += distances[:, mesh.faces[:, corner], None] * hat[None]
-    gradients /= np.maximum(np.linalg.norm(gradients, axis=2, keepdims=True), tiny)
-    per_face = np.stack(
-        [(np.cross(gradients[i], gradients[j]) * normals).sum(axis=1) for i, j in pairs], axis=1
-    )
-    to_vertices, to_faces = _averages(mesh)
-    per_vertex = to_vertices @ per_face
-    for _ in range(_TURN_SMOOTHING):
-        per_vertex = to_vertices @ (to_faces @ per_vertex)
-    return np.ascontiguousarray(per_vertex.T)
-
-
-def _averages(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """Area-weighted face -> vertex averages, and plain vertex -> face averages."""
-    shape = (len(mesh.vertices), len(mesh.faces))
-    corner, face = mesh.faces.ravel(), np.repeat(np.arange(len(mesh.faces)), 3)
-    weights = sp.csr_matrix((np.repeat(mesh.face_areas, 3), (corner, face)), shape=shape)
-    total = np.asarray(weights.sum(axis=1)).ravel()
-    scale = sp.diags(1 / np.maximum(total, np.finfo(float).tiny))
-    thirds = sp.csr_matrix((np.full(len(face), 1 / 3), (face, corner)), shape=shape[::-1])
-    return sp.csr_matrix(scale @ weights), thirds

@@ -50,7 +50,7 @@ def solve(
     settings, warnings = fit_to_size(settings, problem.partial.mesh, problem.full.mesh)
     with clock.time("distances"):
         progress(Progress("distances", 0, 1))
-        ground = common_ground(problem, settings)
+        ground = common_ground(problem, settings, pool)
         partial, full, distances = ground.partial, ground.full, ground.distances
         operators, looks = _operators_and_relief(ground, settings, pool)
         few = len(distances.anchors) < settings.many_anchors
@@ -119,7 +119,7 @@ def _first_maps(
         return [project(full, laid)[0].nearest_vertex(full)]
     calibrate, turn = settings.calibrate_distances, settings.turn_weight
     starts = [looks, None] if few_anchors and looks is not None else [looks]
-    return [first_map(partial, full, distances, calibrate, turn, of, pool) for of in starts]
+    return [first_map(distances, ground.turning, of, calibrate, turn, pool) for of in starts]
 
 
 def _bent(

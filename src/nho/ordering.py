@@ -1,36 +1,25 @@
-"""An order of vertices and faces that only the surface and its anchors decide.
+"""An order of vertices and faces that only the surface decides.
 
 Training amplifies the rounding of sums, and sums depend on order. So the solver never sees the
 order of a file: a shuffled mesh gives the same bits, and a moved or scaled one the same order.
+Anchors do not count, so that a spectrum kept from one match serves the next.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
 
-_LARGE = 50_000  # vertices from which straight distances do: 25 searches of a graph take long
 
+def canonical_order(mesh: Mesh) -> np.ndarray:
+    """(n,) vertices by their distance to the mean vertex, nearest first.
 
-def canonical_order(mesh: Mesh, anchored: np.ndarray) -> np.ndarray:
-    """(n,) vertices by their summed distance to the anchored ones, nearest first.
-
-    Distances are those of the edge graph, or straight ones in a large mesh. Ties, which only
-    symmetry makes, are broken by coordinates.
+    Ties, which only symmetry makes, are broken by coordinates.
     """
     x, y, z = mesh.vertices.T
-    # Every sum goes from small to large or from left to right: free of the order of the anchors.
-    if len(mesh.vertices) > _LARGE:
-        total = np.zeros(len(mesh.vertices))
-        for vertex in anchored[np.lexsort((z[anchored], y[anchored], x[anchored]))]:
-            total += np.linalg.norm(mesh.vertices - mesh.vertices[vertex], axis=1)
-    else:
-        distances = distances_from(edge_graph(mesh), anchored)
-        distances[np.isinf(distances)] = 0.0  # another component: its own anchors decide
-        total = np.sort(distances, axis=0).sum(axis=0)
-    return np.lexsort((z, y, x, total))
+    centre = np.sort(mesh.vertices, axis=0).mean(axis=0)  # summed from small to large: order-free
+    return np.lexsort((z, y, x, np.linalg.norm(mesh.vertices - centre, axis=1)))
 
 
 def reordered(mesh: Mesh, order: np.ndarray) -> tuple[Mesh, np.ndarray]:

@@ -223,7 +223,7 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
     vertices = done.mesh.vertices[keep]
     mesh = Mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
-    order = canonical_order(mesh, renumber[done.solver_of_user[anchored]])
+    order = canonical_order(mesh)
     mesh, face_order = reordered(mesh, order)
     given_of_solver = done.user_of_solver[keep][order]
     place = np.full(len(keep), -1)
