@@ -66,7 +66,9 @@ def solve(
         with clock.time("spectra"):
             progress(Progress("spectra", 0, 1))
             anchored = distances.anchors[:, 1]
-            look = SecondLook((partial, full), operators, anchored, settings, pool, progress)
+            look = SecondLook(
+                (partial, full), operators, anchored, settings, pool, progress, glance=not few
+            )
             progress(Progress("spectra", 1, 1))
         pose, looked = _looked_at_again(pose, bending, look, few, curve, clock)
         curves.update(look.curves)

@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from nho.parallel import SERIAL, Workers
 from nho.spectrum import Basis, Laplacian, fixed_signs, hamiltonian_basis
 
+_OUTSIDE = 0.01  # indicator below which a vertex is outside of an insulated region
+
 
 class Hamiltonian(Protocol):
     """Anything that gives the low eigenpairs of Delta + v."""
@@ -74,16 +76,22 @@ def insulated_modes(
     mean of their indicators, so hardly anything flows across a sharp border and the eigenfunctions
     meet it like a natural boundary: coordinates that keep vertices near the border apart.
     """
-    off = sp.coo_matrix(operator.stiffness)
-    apart = off.row != off.col
-    i, j, weight = off.row[apart], off.col[apart], off.data[apart]
-    a, b = indicator[i], indicator[j]
+    # Outside nothing lives. Leaving that out halves the work and changes nothing that matters.
+    least = min(_OUTSIDE, np.sort(indicator)[-count:].min())
+    inside = np.flatnonzero(indicator >= least)
+    shares = indicator[inside]
+    matrix = sp.coo_matrix(sp.csr_matrix(operator.stiffness)[inside][:, inside])
+    apart = matrix.row != matrix.col
+    i, j, weight = matrix.row[apart], matrix.col[apart], matrix.data[apart]
+    a, b = shares[i], shares[j]
     kept = weight * 2 * a * b / np.maximum(a + b, np.finfo(float).tiny)
-    n = len(indicator)
-    inside = sp.csr_matrix((kept, (i, j)), shape=(n, n))
-    inside = inside - sp.diags(np.asarray(inside.sum(axis=1)).ravel())
-    insulated = Laplacian(sp.csc_matrix(inside), operator.mass)
-    return hamiltonian_basis(insulated, barrier * (1 - indicator), count)
+    flow = sp.csr_matrix((kept, (i, j)), shape=matrix.shape)
+    flow = flow - sp.diags(np.asarray(flow.sum(axis=1)).ravel())
+    insulated = Laplacian(sp.csc_matrix(flow), operator.mass[inside])
+    modes = hamiltonian_basis(insulated, barrier * (1 - shares), count)
+    functions = np.zeros((len(indicator), modes.functions.shape[1]))
+    functions[inside] = modes.functions
+    return Basis(modes.eigenvalues, functions)
 
 
 def energy(modes: Basis) -> np.ndarray:

@@ -28,13 +28,20 @@ from nho.spectrum import Basis, Laplacian, cached_basis, hamiltonian_basis
 _MODES = 100  # of the partial shape, and of the Hamiltonian
 _MOST_MODES = 200  # of the full shape's Laplacian, where it takes the Hamiltonian's place
 _FIRST, _LATER, _STEP = 20, 40, 10  # spectral dimensions of the first and of later looks
-_LEAST_INDICATOR = 1e-3  # keeps the operator definite where the region is not
+_GLANCE = 40  # modes that do where the look only tells where to doubt: no ZoomOut then
 _FAR = 3.0  # mean edges from the bent surface: certainly outside
 _LEARNED_FROM = 1500  # vertices of the full shape: enough for a field as smooth as ours
 
 
 class SecondLook:
     """Candidate maps from spectral coordinates, round by round.
+
+    Parameters
+    ----------
+    anchored : (m,) int array
+        Full vertices of the trusted anchors.
+    glance : bool
+        The map will only tell where to doubt: a few modes do.
 
     Attributes
     ----------
@@ -50,29 +57,32 @@ class SecondLook:
         settings: Settings,
         pool: Workers,
         progress: ProgressCallback,
+        glance: bool = False,
     ) -> None:
+        self._glance = glance
+        modes = self._modes = _GLANCE if glance else _MODES
         self._partial, self._full = shapes
         self._m_operator, self._operator = operators
-        self._anchored = anchored  # full vertices of the trusted anchors
+        self._anchored = anchored
         self.settings, self.pool, self.progress = settings, pool, progress
         self.curves: dict[str, list[dict[str, float]]] = {}
         self._ratio = min(1.0, self._partial.area)  # the full shape has area one
-        modes = settings.encoding_modes
+        of_full_shape = settings.encoding_modes
         if settings.coordinates == "laplacian":
-            modes = min(_MOST_MODES, max(modes, round(_MODES / self._ratio)))
+            of_full_shape = min(_MOST_MODES, max(of_full_shape, round(modes / self._ratio)))
         elif settings.weight_spectral:
-            modes = max(modes, settings.galerkin_modes)
+            of_full_shape = max(of_full_shape, settings.galerkin_modes)
         store, spectral = Cache.default(), settings.spectral_modes
 
         def of_partial() -> tuple[Basis, np.ndarray]:
-            basis = cached_basis(store, self._m_operator, _MODES)
+            basis = cached_basis(store, self._m_operator, modes)
             if not settings.weight_spectral:
                 return basis, np.empty(0)
             boundary = self._partial.boundary_vertices
             return basis, cached_basis(store, self._m_operator, spectral, boundary).eigenvalues
 
         def of_full() -> tuple[Basis, np.ndarray]:
-            return cached_basis(store, self._operator, modes), np.empty(0)
+            return cached_basis(store, self._operator, of_full_shape), np.empty(0)
 
         (self._m_basis, self._spectrum), (self._basis, _) = pool.together(of_partial, of_full)
 
@@ -80,6 +90,8 @@ class SecondLook:
         """(n_partial,) candidate vertex map of a round, from the present pose."""
         points = bending.read_off(pose)
         first = _FIRST if number == 1 else _LATER
+        if self._glance:
+            first = self._modes
         dimensions = list(range(first, self._m_basis.functions.shape[1] + 1, _STEP))
         if self.settings.coordinates == "laplacian":
             # k modes of the partial shape meet as many of the full one as oscillate as fast.
@@ -102,11 +114,10 @@ class SecondLook:
         positives = np.union1d(np.flatnonzero(seen.covered() & ~seen.on_rim), self._anchored)
         negatives = np.flatnonzero(seen.gap > _FAR) if settings.negatives else NOBODY
         indicator = self._fitted(positives, negatives, f"operator {number}")
-        indicator = np.maximum(indicator, _LEAST_INDICATOR)
         barrier = 5 * self._m_basis.eigenvalues[-1]
         if settings.insulated:
-            return insulated_modes(self._operator, indicator, barrier, _MODES)
-        return hamiltonian_basis(self._operator, barrier * (1 - indicator), _MODES)
+            return insulated_modes(self._operator, indicator, barrier, self._modes)
+        return hamiltonian_basis(self._operator, barrier * (1 - indicator), self._modes)
 
     def _fitted(self, positives: np.ndarray, negatives: np.ndarray, stage: str) -> np.ndarray:
         """(n_full,) the neural field after fitting it to the evidence."""
