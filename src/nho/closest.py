@@ -34,10 +34,12 @@ class FacingSearch:
         self._weight = normal_weight
         self._tried = min(tried, len(mesh.faces))
         self._corners = mesh.vertices[mesh.faces]
+        self._gaps = _Gaps(self._corners)
         self._signature = self._signed(
             mesh.face_normals, None if looks is None else looks[mesh.faces].mean(axis=1)
         )
         self._tree = cKDTree(_beside(self._corners.mean(axis=1), self._signature))
+        self._rows = None if self._signature is None else np.ascontiguousarray(self._signature.T)
 
     def __call__(
         self,
@@ -66,14 +68,14 @@ class FacingSearch:
         looks: np.ndarray | None = None,
     ) -> tuple[SurfacePoints, np.ndarray]:
         """The same among (n, tried) given triangles."""
-        repeated = np.repeat(points, faces.shape[1], axis=0)
-        weights, gaps = closest_on_triangles(repeated, self._corners[faces.ravel()])
-        gaps = gaps.reshape(faces.shape)
+        gaps = self._gaps(faces, points)
         signature = self._signed(normals, looks)
-        if signature is not None and self._signature is not None:
-            gaps = gaps + ((self._signature[faces] - signature[:, None]) ** 2).sum(axis=2)
-        rows, best = np.arange(len(points)), gaps.argmin(axis=1)
-        found = SurfacePoints(faces[rows, best], weights.reshape(*faces.shape, 3)[rows, best])
+        if signature is not None and self._rows is not None:
+            away = self._rows.take(faces, axis=1) - signature.T[:, :, None]
+            gaps += (away * away).sum(axis=0)
+        best = faces[np.arange(len(points)), gaps.argmin(axis=1)]
+        weights, _ = closest_on_triangles(points, self._corners[best])
+        found = SurfacePoints(best, weights)
         return found, found.positions(self._mesh)
 
     def _signed(self, normals: np.ndarray | None, looks: np.ndarray | None) -> np.ndarray | None:
@@ -86,3 +88,43 @@ class FacingSearch:
 
 def _beside(points: np.ndarray, signature: np.ndarray | None) -> np.ndarray:
     return points if signature is None else np.concatenate([points, signature], axis=1)
+
+
+class _Gaps:
+    """Squared distances from points to triangles: enough to choose one, and quick.
+
+    The same four candidates as in `closest_on_triangles`, in scalar products alone, one
+    contiguous row a coordinate.
+    """
+
+    def __init__(self, corners: np.ndarray) -> None:
+        a, b, c = corners.transpose(1, 2, 0)
+        u, v = b - a, c - a
+        uu, uv, vv = (u * u).sum(axis=0), (u * v).sum(axis=0), (v * v).sum(axis=0)
+        with np.errstate(divide="ignore"):
+            inverse = 1 / (uu * vv - uv * uv)
+        self._table = np.concatenate([a, u, v, [uu, uv, vv, inverse]])
+
+    def __call__(self, faces: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """(n, k) for (n, k) triangles and (n, 3) points."""
+        table = self._table.take(faces.ravel(), axis=1)
+        w = np.repeat(points.T, faces.shape[1], axis=1) - table[:3]
+        uu, uv, vv, inverse = table[9:]
+        ww, wu, wv = _dot(w, w), _dot(w, table[3:6]), _dot(w, table[6:9])
+        with np.errstate(invalid="ignore", over="ignore"):  # degenerate triangles: edges only
+            s, t = (vv * wu - uv * wv) * inverse, (uu * wv - uv * wu) * inverse
+            inside = (s >= 0) & (t >= 0) & (s + t <= 1)
+            foot = ww - s * wu - t * wv
+        gap = np.minimum(_to_edge(ww, wu, uu), _to_edge(ww, wv, vv))
+        third = _to_edge(ww - 2 * wu + uu, wv - wu - uv + uu, uu + vv - 2 * uv)
+        return np.where(inside, foot, np.minimum(gap, third)).reshape(faces.shape)
+
+
+def _to_edge(square: np.ndarray, along: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Squared distance to an edge, from that to its start and products with its direction."""
+    share = np.clip(along / np.where(length > 0, length, np.inf), 0, 1)
+    return square - share * (2 * along - share * length)
+
+
+def _dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]

@@ -37,7 +37,14 @@ class Elastic:
         self.stiffness = sp.csc_matrix(sp.diags(degree) - matrix)
         self.unit = float(degree.mean())
         self._edges = rest.vertices[self._i] - rest.vertices[self._j]
-        self._weighted = self._w[:, None] * self._edges
+        # w_ij e_ij as one sparse matrix an axis: below each other they gather positions around a
+        # vertex, beside each other they gather the rotations there.
+        axes = [
+            sp.csr_matrix((self._w * self._edges[:, axis], (self._i, self._j)), shape=(n, n))
+            for axis in range(3)
+        ]
+        self._below, self._beside = sp.csr_matrix(sp.vstack(axes)), sp.csr_matrix(sp.hstack(axes))
+        self._pull = np.stack([np.asarray(of.sum(axis=1)).ravel() for of in axes], axis=1)
         self._gather = sp.csr_matrix(
             (np.ones(directed), (self._i, np.arange(directed))), shape=(n, directed)
         )
@@ -51,8 +58,9 @@ class Elastic:
     def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""
         turn = self.rotations(positions) if turn is None else turn
-        half = 0.5 * np.einsum("eij,ej->ei", turn[self._i] + turn[self._j], self._weighted)
-        return self._gather @ half
+        own = np.einsum("nij,nj->ni", turn, self._pull)
+        around = self._beside @ np.concatenate([turn[:, :, axis] for axis in range(3)])
+        return 0.5 * (own + around)
 
     def distortion(
         self, positions: np.ndarray, smoothing: int = 2, turn: np.ndarray | None = None
@@ -69,9 +77,9 @@ class Elastic:
 
     def rotations(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
-        bent = positions[self._i] - positions[self._j]
-        products = (bent[:, :, None] * self._weighted[:, None, :]).reshape(-1, 9)
-        return nearest_rotations((self._gather @ products).reshape(-1, 3, 3))
+        around = (self._below @ positions).reshape(3, -1, 3)  # axis of the rest edge, vertex, axis
+        own = positions[:, :, None] * self._pull[:, None, :]
+        return nearest_rotations(own - around.transpose(1, 2, 0))
 
 
 def _edge_weights(mesh: Mesh) -> sp.coo_matrix:

@@ -25,7 +25,7 @@ def nearest_rotations(matrices: np.ndarray) -> np.ndarray:
         scale = np.sqrt(np.sqrt((inverse * inverse).sum(axis=0) / (x * x).sum(axis=0)))
         step = 0.5 * (scale * x + inverse / scale) - x
         x = x + step
-        if np.abs(step).max(initial=0) < 1e-9:  # converges quadratically: exact by now
+        if np.abs(step).max(initial=0) < 1e-6:  # converges quadratically: exact by now
             break
     rotations = np.ascontiguousarray(x.T).reshape(-1, 3, 3)
     if not plain.all():
