@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.anchor_checks import consistent, relative_scale, robust_scale, trusted
+from nho.anchor_checks import consistent, relative_scale, robust_scale, strained, trusted
 from nho.distance_evidence import AnchorDistances
 from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
@@ -148,3 +148,39 @@ def test_relative_scale_survives_wrong_anchors(whole, piece):
 def test_the_scale_is_unknown_where_no_two_anchors_are_apart(whole):
     distances = AnchorDistances.measure(whole, whole, np.array([[0, 5], [9, 5], [20, 5]]))
     assert np.isnan(relative_scale(distances)) and np.isnan(robust_scale(distances))
+
+
+@pytest.fixture(scope="module")
+def displaced(whole, piece):
+    """Distances with one wrong partner two anchor spacings off, and the true map."""
+    anchors = true_anchors(piece, 20, 0)
+    right = AnchorDistances.measure(piece.mesh, whole, anchors)
+    away = np.abs(right.full[4] - 2 * right.spacing)
+    anchors[4, 1] = away.argmin()
+    return AnchorDistances.measure(piece.mesh, whole, anchors), piece.vertex_of_parent
+
+
+def test_a_wrong_anchor_strains_the_surface_that_follows_it(displaced, piece):
+    distances, target = displaced
+    distortion = np.full(len(piece.mesh.vertices), 0.05)
+    distortion[distances.partial[4] < 0.5 * distances.spacing] = 0.5
+    assert np.flatnonzero(strained(distances, target, distortion)).tolist() == [4]
+
+
+def test_where_all_is_strained_no_anchor_is_to_blame(whole, piece):
+    stretched = Mesh(piece.mesh.vertices * [1.0, 2.0, 0.5], piece.mesh.faces)
+    distances = AnchorDistances.measure(stretched, whole, true_anchors(piece, 20, 0))
+    distortion = np.full(len(piece.mesh.vertices), 0.6)
+    assert not strained(distances, piece.vertex_of_parent, distortion).any()
+
+
+def test_of_neighbours_only_the_most_strained_is_named(displaced, piece):
+    distances, target = displaced
+    beside = int(np.argsort(distances.between_partial[4])[1])
+    moved = distances.full.copy()
+    moved[beside] += 2 * distances.spacing  # as if it were wrong as well, but less distorted
+    distances = AnchorDistances(distances.anchors, distances.partial, moved)
+    distortion = np.full(len(piece.mesh.vertices), 0.02)
+    distortion[distances.anchors[[4, beside], 0]] = [0.9, 0.3]
+    limit_met = strained(distances, target, distortion)
+    assert limit_met[4] and not limit_met[beside]

@@ -71,6 +71,13 @@ def test_random_moves_that_share_of_the_partners_to_free_vertices(pair, share, c
     assert len(np.unique(trial.anchors[:, 1])) == 125
 
 
+def test_absent_anchors_are_those_that_random_spoils(pair):
+    spoilt = present(pair, Conditions(bad=0.2))
+    absent = present(pair, Conditions(bad=0.2, bad_kind="absent"))
+    np.testing.assert_array_equal(absent.anchors, spoilt.anchors[~spoilt.bad])
+    assert len(absent.anchors) == 20 and not absent.bad.any()
+
+
 @pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.01, 2), (0.2, 6), (1.0, 24)])
 def test_swap_exchanges_partners_in_twos(pair, share, count):
     trial, anchors = present(pair, Conditions(bad=share, bad_kind="swap")), pair.anchors(25)

@@ -199,8 +199,9 @@ def test_fewer_than_eight_anchors_cannot_outvote_one(whole, partial, anchors):
         given = anchors[:count].copy()
         away = np.linalg.norm(whole.vertices - whole.vertices[given[0, 1]], axis=1)
         given[0, 1] = away.argmax()
-        ground = common_ground(prepare(partial, whole, given), QUICK)
-        assert len(ground.suspects) == found == len(ground.notes)
+        problem = prepare(partial, whole, given)
+        ground = common_ground(problem, QUICK)
+        assert len(ground.suspects) == found == len(ground.named_suspects(problem))
         assert len(ground.distances.anchors) == count - found
 
 
@@ -219,7 +220,34 @@ def test_many_wrong_anchors_do_not_spoil_the_unit(whole, partial, anchors):
 def test_many_wrong_anchors_do_not_feign_another_unit(whole, partial, anchors, seed):
     given, wrong = spoiled(whole, anchors, seed, "moved", count=7)
     ground = common_ground(prepare(partial, whole, given), QUICK)
-    assert ground.scale == 1.0 and len(ground.suspects) == len(ground.notes) == len(wrong)
+    assert ground.scale == 1.0 and ground.notes == () and len(ground.suspects) == len(wrong)
+
+
+def test_anchors_can_be_left_out_later_but_no_more_than_half(whole, partial, anchors):
+    given, wrong = spoiled(whole, anchors, 0, "moved", count=3)
+    problem = prepare(partial, whole, given)
+    ground = common_ground(problem, QUICK)
+    more = np.arange(ground.used.sum()) < 2
+    fewer = ground.without(more)
+    assert len(fewer.suspects) == len(wrong) + 2 and set(ground.suspects) < set(fewer.suspects)
+    np.testing.assert_array_equal(fewer.distances.anchors, problem.anchors[fewer.used])
+    np.testing.assert_array_equal(fewer.turning.pairs.max(), len(fewer.distances.anchors) - 1)
+    assert ground.without(np.zeros_like(more)) is ground
+    assert ground.without(np.ones_like(more)) is ground
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_distances_miss_the_bent_surface_tells(whole, piece, partial, anchors, seed):
+    """Neighbours exchanged: their distances to all the others hardly change."""
+    places = whole.vertices[anchors[:, 1]]
+    first = int(np.random.default_rng(seed).integers(len(anchors)))
+    second = int(np.argsort(np.linalg.norm(places - places[first], axis=1))[1])
+    given = anchors.copy()
+    given[[first, second], 1] = given[[second, first], 1]
+    assert len(common_ground(prepare(partial, whole, given), QUICK).suspects) == 1
+    result = nho.match(partial, whole, given, NO_ROUNDS)
+    assert result.suspect_anchors == tuple(sorted((first, second)))
+    assert gaps(whole, result, whole.vertices[piece.vertex_of_parent]).mean() < 0.25
 
 
 def test_wrong_anchors_another_unit_and_a_turn_are_all_undone_at_once(

@@ -1,4 +1,4 @@
-"""Are the anchors consistent with each other, and the shapes in the same unit?"""
+"""Are the anchors consistent, with each other and with the surface, and in the same unit?"""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ _HIGH = 0.7  # quantile of the gaps of one anchor
 _CONTRADICTED = 0.8  # anchor spacings off: one right anchor in a thousand is
 _CONFIRMED = 0.6  # anchor spacings: nearly all right anchors are nearer
 _NEAR = 6  # neighbours an anchor is judged by
+_RING = (0.3, 1.0)  # anchor spacings: vertices around an anchor that are asked where it belongs
+_STRAINED = 0.24, 3.0  # strain that no right anchor has, and how many times the median that is
 
 
 def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
@@ -79,6 +81,36 @@ def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -
     order = np.argsort(gaps, kind="stable")
     high = np.searchsorted(np.cumsum(weight[order]), _HIGH * weight.sum())
     return float(gaps[order[min(high, len(order) - 1)]] / spacing)
+
+
+def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndarray) -> np.ndarray:
+    """(m,) bool: anchors that the bent surface follows only under strain.
+
+    The strain at an anchor is the geometric mean of two shares: how distorted the surface is there,
+    and how far the images of the vertices around it are from having the right distance to its
+    partner. Where all is strained the shapes differ, so it must stand out. Of neighbours only the
+    most strained is named: a right anchor suffers beside a wrong one.
+
+    Parameters
+    ----------
+    target : (n_partial,) int array
+        Vertex map of the bent surface.
+    distortion : (n_partial,) float array
+    """
+    own, image, spacing = distances.partial, distances.full[:, target], distances.spacing
+    off = np.abs(image - own) / spacing
+    low, high = _RING
+    strain = np.empty(len(own))
+    for anchor, away in enumerate(own / spacing):
+        ring = np.flatnonzero((away > low) & (away < high))
+        if len(ring) < _NEAR:  # coarse meshes
+            ring = np.argsort(away, kind="stable")[1 : 5 * _NEAR]
+        strain[anchor] = np.median(off[anchor, ring])
+    strain = np.sqrt(strain * distortion[distances.anchors[:, 0]])
+    limit, times = _STRAINED
+    beside = distances.between_partial < 1.5 * spacing
+    most = np.where(beside, strain, 0).max(axis=1) <= strain
+    return most & (strain > limit) & (strain > times * np.median(strain))
 
 
 def relative_scale(distances: AnchorDistances) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class CommonGround:
         Which way round the shapes are at the anchors, if that is wanted.
     scale : float
         Factor that brought the partial shape to the full one's unit; 1 if left alone.
-    suspects : (k,) int array
-        Anchors (rows of the problem's) that contradict the others.
+    used : (m,) bool array
+        Anchors of the problem that do not contradict the others.
     """
 
     partial: Mesh
@@ -39,8 +39,37 @@ class CommonGround:
     distances: AnchorDistances
     turning: Turning | None
     scale: float
-    suspects: np.ndarray
+    used: np.ndarray
     notes: tuple[str, ...]
+
+    @property
+    def judging(self) -> bool:
+        """Are there enough anchors to outvote wrong ones?"""
+        return len(self.used) >= _FEWEST_TO_JUDGE
+
+    @property
+    def suspects(self) -> np.ndarray:
+        """Anchors (rows of the problem's) that are not used."""
+        return np.flatnonzero(~self.used)
+
+    def without(self, wrong: np.ndarray, pool: Workers = SERIAL) -> CommonGround:
+        """The same without some of the anchors in use (a mask of them); at least half stay."""
+        if not wrong.any() or self.used.sum() - wrong.sum() < len(self.used) / 2:
+            return self
+        used = self.used.copy()
+        used[np.flatnonzero(used)[wrong]] = False
+        distances, turning = self.distances.subset(~wrong), None
+        if self.turning is not None:
+            turning = distances.turning(self.partial, self.full, pool)
+        return replace(self, used=used, distances=distances, turning=turning)
+
+    def named_suspects(self, problem: Problem) -> list[str]:
+        """A sentence for every suspect, in the user's order and numbering."""
+        return [
+            f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
+            f"{problem.given_anchors[row, 1]}) contradicts the others and was not used"
+            for row in sorted(problem.anchor_rows[self.suspects].tolist())
+        ]
 
 
 def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) -> CommonGround:
@@ -58,11 +87,10 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
     tolerance = np.log(settings.unit_factor) / (2 if judging else 1)
     scale = _as_unit(scale, tolerance)
     distances = distances.scaled_partial(scale)
-    suspects = np.empty(0, dtype=np.int64)
+    used = np.ones(len(distances.anchors), dtype=bool)
     if settings.anchor_limit and judging:
-        kept = trusted(distances, settings.anchor_limit)
-        suspects, distances = np.flatnonzero(~kept), distances.subset(kept)
-        notes += _named(problem, suspects)
+        used = trusted(distances, settings.anchor_limit)
+        distances = distances.subset(used)
     if not _is_unit(scale):
         exact = _as_unit(scale * relative_scale(distances), tolerance)  # wrong anchors are out
         distances, scale = distances.scaled_partial(exact / scale), exact
@@ -81,7 +109,7 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
             f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
             "one was turned over. If one shape is a mirror image, reflect it first"
         )
-    return CommonGround(partial, full, distances, turning, scale, suspects, tuple(notes))
+    return CommonGround(partial, full, distances, turning, scale, used, tuple(notes))
 
 
 def _as_unit(scale: float, tolerance: float) -> float:
@@ -92,12 +120,3 @@ def _as_unit(scale: float, tolerance: float) -> float:
 
 def _is_unit(scale: float) -> bool:
     return scale == 10.0 ** np.round(np.log10(scale))
-
-
-def _named(problem: Problem, suspects: np.ndarray) -> list[str]:
-    """A sentence for every suspect, in the user's order and numbering."""
-    return [
-        f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
-        f"{problem.given_anchors[row, 1]}) contradicts its neighbours and was not used"
-        for row in sorted(problem.anchor_rows[suspects].tolist())
-    ]

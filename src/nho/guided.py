@@ -3,7 +3,8 @@
 1. Distances to the anchors, orientation and relief give a first dense map (`distance_evidence`);
    anchors that contradict the others are named and left out, different units and opposite
    orientations are found and undone (`common_ground`).
-2. The partial surface is bent onto the full one from that map (`bending`).
+2. The partial surface is bent onto the full one from that map (`bending`). Anchors that strain it
+   are left out as well, and it is bent again.
 3. As in the paper, map and operator help each other: what the bent surface covers is evidence for
    the neural field, the field is the potential of a Hamiltonian, its eigenfunctions are
    coordinates for a second look at the whole map (`second_look`). With few anchors the new map is
@@ -18,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from nho.alignment import similarity
+from nho.anchor_checks import strained
 from nho.answer import Answer
 from nho.bending import Bending
 from nho.common_ground import CommonGround, common_ground
@@ -35,6 +37,9 @@ from nho.spectrum import Laplacian, laplacian
 from nho.stopwatch import Stopwatch
 from nho.surface import SurfacePoints, project
 
+Looks = tuple[np.ndarray, np.ndarray]  # relief of the partial and of the full shape
+
+_ATTEMPTS = 4  # bends at most, each with fewer anchors
 _RESTART = 2  # gentle phases after a second look
 _SMOOTHING = 16  # rounds of averaging of the distortion that confidence looks at
 
@@ -51,14 +56,10 @@ def solve(
     with clock.time("distances"):
         progress(Progress("distances", 0, 1))
         ground = common_ground(problem, settings, pool)
-        partial, full, distances = ground.partial, ground.full, ground.distances
         operators, looks = _operators_and_relief(ground, settings, pool)
-        few = len(distances.anchors) < settings.many_anchors
-        targets = _first_maps(ground, settings, looks, few, pool)
-        progress(Progress("distances", 1, 1))
-    bending = Bending(partial, full, distances, looks)
-    with clock.time("bending"):
-        target, pose = _bent(bending, targets, settings, pool, progress)
+    ground, bending, target, pose = _laid(ground, looks, settings, pool, clock, progress)
+    partial, full, distances = ground.partial, ground.full, ground.distances
+    few = len(distances.anchors) < settings.many_anchors
     curve = [{"distortion": bending.distortion(pose)}]
     curves = {"bending": curve}
     looked = target
@@ -92,7 +93,7 @@ def solve(
         confidence=trust,
         region_score=covered.score(),
         settings=settings,
-        warnings=(*warnings, *ground.notes),
+        warnings=(*warnings, *ground.named_suspects(problem), *ground.notes),
         curves=curves,
         suspects=ground.suspects,
         scale=ground.scale,
@@ -101,12 +102,38 @@ def solve(
     )
 
 
-def _first_maps(
+def _laid(
     ground: CommonGround,
+    looks: Looks | None,
     settings: Settings,
-    looks: tuple[np.ndarray, np.ndarray] | None,
-    few_anchors: bool,
     pool: Workers,
+    clock: Stopwatch,
+    progress: ProgressCallback,
+) -> tuple[CommonGround, Bending, np.ndarray, np.ndarray]:
+    """The first map and the pose bent from it, by anchors that the bent surface does not deny.
+
+    Anchors it follows only under strain are left out, and all is done again without them.
+    """
+    for attempt in range(_ATTEMPTS):
+        with clock.time("distances"):
+            targets = _first_maps(ground, settings, looks, pool)
+            progress(Progress("distances", 1, 1))
+        bending = Bending(ground.partial, ground.full, ground.distances, looks)
+        with clock.time("bending"):
+            target, pose = _bent(bending, targets, settings, pool, progress)
+            if not (settings.bend and settings.anchor_limit and ground.judging):
+                break
+            images = bending.read_off(pose).nearest_vertex(ground.full)
+            wrong = strained(ground.distances, images, bending.elastic.distortion(pose, 4))
+        fewer = ground.without(wrong, pool)
+        if fewer is ground or attempt == _ATTEMPTS - 1:
+            break
+        ground = fewer
+    return ground, bending, target, pose
+
+
+def _first_maps(
+    ground: CommonGround, settings: Settings, looks: Looks | None, pool: Workers
 ) -> list[np.ndarray]:
     """Vertex maps to bend from, of which the best will be kept.
 
@@ -120,7 +147,8 @@ def _first_maps(
         laid = scale * partial.vertices @ rotation.T + shift
         return [project(full, laid)[0].nearest_vertex(full)]
     calibrate, turn = settings.calibrate_distances, settings.turn_weight
-    starts = [looks, None] if few_anchors and looks is not None else [looks]
+    few = len(distances.anchors) < settings.many_anchors
+    starts = [looks, None] if few and looks is not None else [looks]
     return [first_map(distances, ground.turning, of, calibrate, turn, pool) for of in starts]
 
 
@@ -143,7 +171,7 @@ def _bent(
 
 def _operators_and_relief(
     ground: CommonGround, settings: Settings, pool: Workers
-) -> tuple[tuple[Laplacian, Laplacian], tuple[np.ndarray, np.ndarray] | None]:
+) -> tuple[tuple[Laplacian, Laplacian], Looks | None]:
     """Laplacians of both shapes, and their relief if it is wanted."""
     meshes = (ground.partial, ground.full)
     tasks = [lambda mesh=mesh: laplacian(mesh, settings.laplacian) for mesh in meshes]

@@ -53,7 +53,7 @@ def run(
     ] = 0.0,
     bad_kind: Annotated[
         str,
-        typer.Option("--bad-kind", help="random: any vertex; swap: partners exchanged in twos."),
+        typer.Option("--bad-kind", help="random, swap (exchanged in twos) or absent."),
     ] = "random",
     bad_seed: Annotated[int, typer.Option("--bad-seed", help="Draws the wrong anchors.")] = 0,
     partial_scale: Annotated[

@@ -16,7 +16,7 @@ from nho.errors import InputError
 from nho.mesh import Mesh
 from nho.sampling import METHODS as SAMPLINGS
 
-BAD_KINDS = ("random", "swap")
+BAD_KINDS = ("random", "swap", "absent")
 INPUT_SCALES = ("default", "normalised")
 
 
@@ -32,8 +32,9 @@ class Conditions:
         How the partial vertices of the anchors are chosen (seed 0).
     bad : float, 0 to 1
         Share of the anchors that are then made wrong.
-    bad_kind : {"random", "swap"}
-        Wrong partners are random vertices of the full shape, or those of another anchor.
+    bad_kind : {"random", "swap", "absent"}
+        Wrong partners are random vertices of the full shape, or those of another anchor. "absent":
+        those of "random" are left out, which shows what a method can hope for at best.
     bad_seed : int
         Draws the wrong ones, for every pair anew.
     partial_scale : float
@@ -105,8 +106,11 @@ def present(pair: Pair, conditions: Conditions) -> Trial:
     # Before anything moves, so that the same anchors are drawn under all conditions.
     anchors = pair.anchors(conditions.anchors, conditions.sampling)
     random = np.random.default_rng([conditions.bad_seed, zlib.crc32(pair.name.encode())])
-    spoil = {"random": _moved, "swap": _swapped}[conditions.bad_kind]
+    spoil = _swapped if conditions.bad_kind == "swap" else _moved
     spoilt = spoil(anchors, conditions.bad, pair.full, random)
+    bad = (spoilt != anchors).any(axis=1)
+    if conditions.bad_kind == "absent":
+        spoilt, bad = spoilt[~bad], bad[~bad]
     partial, full = pair.partial, pair.full
     if conditions.rotate is not None:
         turns = np.random.default_rng(conditions.rotate)
@@ -114,7 +118,7 @@ def present(pair: Pair, conditions: Conditions) -> Trial:
     unit = np.sqrt(full.area) if conditions.input_scale == "normalised" else 1.0
     partial, full = partial.scaled(conditions.partial_scale / unit), full.scaled(1 / unit)
     shown = replace(pair, partial=partial, full=full)
-    return Trial(shown, spoilt, (spoilt != anchors).any(axis=1))
+    return Trial(shown, spoilt, bad)
 
 
 def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:
