@@ -2,8 +2,9 @@
 PYTHON ?= python3
 DEMO_ENV := .venv-demo
 TEST_ENV := .venv
+BENCH_ENV := .venv-bench
 
-.PHONY: demo test test-slow lint browser clean
+.PHONY: demo test test-slow bench lint browser clean
 
 demo: $(DEMO_ENV)/ready
 	$(DEMO_ENV)/bin/nho demo --out nho-demo
@@ -13,6 +14,12 @@ test: $(TEST_ENV)/ready lint browser
 
 test-slow: $(TEST_ENV)/ready browser
 	$(TEST_ENV)/bin/python -m pytest -m slow
+
+# About two hours; wants a machine that does nothing else. Results: benchmarks/results/.
+bench: $(BENCH_ENV)/ready
+	$(BENCH_ENV)/bin/python -m benchmarks --name scale --cases floor,default,default-warm,default-direct
+	$(BENCH_ENV)/bin/python -m benchmarks --name peers --sizes 1k,5k,10k --repeats 2 \
+	  --cases floor,default,paper,pyfm,neural-zoomout,nricp,torch-reference
 
 lint: $(TEST_ENV)/ready
 	$(TEST_ENV)/bin/ruff check src tests tools benchmarks
@@ -39,5 +46,11 @@ $(TEST_ENV)/ready: pyproject.toml constraints.txt
 	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test,plots]'
 	touch $@
 
+$(BENCH_ENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(BENCH_ENV)
+	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
+	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	touch $@
+
 clean:
-	rm -rf $(DEMO_ENV) $(TEST_ENV) nho-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) nho-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -8,8 +8,9 @@ measurement is a fresh process; repeats go round all cases, so that a slow hour 
 hits all alike. After every size ``results/<name>.json`` and ``.md`` are written anew.
 
 Cases: ``floor`` (the two eigendecompositions alone), ``default`` and ``paper`` (presets, without a
-cache), ``default-warm`` (spectra in the cache from a run before), the peers ``pyfm``,
-``neural-zoomout`` (geomfum) and ``nricp`` (trimesh), and ``torch-reference``.
+cache), ``default-warm`` (spectra in the cache from a run before), ``default-direct`` (without
+coarse surfaces), the peers ``pyfm``, ``neural-zoomout`` (geomfum) and ``nricp`` (trimesh), and
+``torch-reference``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from benchmarks.machine import machine
 from benchmarks.summary import exponents, loss_gap, markdown, summarised
 
 SIZES = "1k,5k,10k,25k,50k,100k,250k,1M"
-CASES = "floor,default,default-warm,paper,pyfm,neural-zoomout,nricp,torch-reference"
+CASES = "floor,default,default-warm,default-direct,paper,pyfm,neural-zoomout,nricp,torch-reference"
 HERE = Path(__file__).resolve().parent
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

@@ -68,13 +68,13 @@ def floor(threads: int) -> Run:
     return run
 
 
-def preset(name: str) -> Callable[[int], Run]:
-    """`nho.match` with a preset."""
+def preset(name: str, **changes: object) -> Callable[[int], Run]:
+    """`nho.match` with a preset, some settings changed."""
 
     def load(threads: int) -> Run:
         import nho
 
-        settings = nho.preset(name).replace(threads=threads)
+        settings = nho.preset(name).replace(threads=threads, **changes)
 
         def run(task: Task) -> Outcome:
             partial, full = task.partial, task.full
@@ -154,6 +154,7 @@ CASES: dict[str, Callable[[int], Run]] = {
     "floor": floor,
     "default": preset("default"),
     "default-warm": preset("default"),
+    "default-direct": preset("default", solve_vertices=0),
     "paper": preset("paper"),
     "pyfm": peer("pyfm"),
     "neural-zoomout": peer("neural_zoomout"),

@@ -1,8 +1,9 @@
 """The paper's loop in plain torch with autograd, as one would first write it down.
 
-A second opinion on preset ``paper`` and a yardstick for its time: the same numbers (`Settings`),
-the same steps, none of the library's code. The field, the four losses, the reduced Hamiltonian,
-the reciprocal rounds with local mapping distortion (LMD) and Neural ZoomOut are all here.
+A second opinion on preset ``paper`` and a yardstick for its time: the same numbers (`Settings`)
+but for the fit of Neural ZoomOut, the same steps, none of the library's code. The field, the four
+losses, the reduced Hamiltonian, the reciprocal rounds with local mapping distortion (LMD) and
+Neural ZoomOut are all here.
 
 Legend: partial shape M, full shape N; phi, psi = eigenfunctions on them; s = soft indicator of the
 region on N; tau = barrier; H = Delta + tau (1 - s).
@@ -27,6 +28,8 @@ from benchmarks.plain_geometry import (
     with_positive_moment,
 )
 from nho.settings import Settings
+
+REFINE_STEPS = 200  # a stage of Neural ZoomOut, from random weights on all rows
 
 # Initial weights from outside: f("field", sizes) or f("nam", [d]) -> flat vector, layer by layer
 # as (in, out) matrix and bias. None = torch's own.
@@ -216,7 +219,7 @@ def neural_zoomout(
         rate, decay = settings.refine_learning_rate, settings.refine_weight_decay
         optimiser = torch.optim.Adam(nam.parameters(), rate, weight_decay=decay)
         x, y = psi[target, :d], phi[:, :d]
-        for _ in range(settings.refine_steps):
+        for _ in range(REFINE_STEPS):
             optimiser.zero_grad()
             nn.functional.mse_loss(nam(x), y).backward()
             optimiser.step()

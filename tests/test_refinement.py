@@ -66,7 +66,7 @@ def test_fit_equals_geomfum_from_the_same_weights():
     assert sum(p.numel() for p in theirs.parameters()) == len(ours.parameters)
     x = random.standard_normal((300, d)).astype(np.float32)
     y = (x @ random.standard_normal((d, d)) + 0.1 * np.sin(x)).astype(np.float32)
-    settings = Settings(refine_steps=60)
+    settings = Settings(refine_steps=60, refine_start="random")
     ours.fit(x, y, settings)
     optimiser = torch.optim.Adam(theirs.parameters(), lr=1e-2, weight_decay=1e-5)
     for _ in range(60):
@@ -79,14 +79,38 @@ def test_fit_equals_geomfum_from_the_same_weights():
 
 def test_fit_has_the_same_bits_for_any_number_of_threads():
     random = np.random.default_rng(3)
-    x, y = random.standard_normal((2, 4000, 8))
+    x, y = random.standard_normal((2, 8000, 8))
     results = []
     for threads in (1, 2):
         with workers(threads) as pool:
             nam = NeuralAdjointMap(8, np.random.default_rng(0))
-            nam.fit(x, y, Settings(refine_steps=5), pool)
+            nam.fit(x, y, Settings(refine_steps=5, refine_rows=4000), pool)
             results.append(nam.parameters)
     assert np.array_equal(*results)
+
+
+def curved(random: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    x = random.standard_normal((rows, 20))
+    return x, x @ random.standard_normal((20, 20)) / 4 + np.abs(x)
+
+
+def test_the_linear_solution_is_where_a_fit_starts_and_no_more():
+    x, y = curved(np.random.default_rng(6), 400)
+    best = ((x @ np.linalg.lstsq(x, y, rcond=None)[0] - y) ** 2).mean()
+    nam = NeuralAdjointMap(20, np.random.default_rng(0))
+    nam.fit(x, y, Settings(refine_steps=0))
+    assert ((nam(x) - y) ** 2).mean() == pytest.approx(best, rel=0.05)
+    assert nam.fit(x, y, Settings(refine_steps=200)) < 0.9 * best
+
+
+def test_a_sample_of_the_rows_serves_all_of_them():
+    x, y = curved(np.random.default_rng(7), 6000)
+    errors = {}
+    for rows in (0, 1000):
+        nam = NeuralAdjointMap(20, np.random.default_rng(0))
+        nam.fit(x, y, Settings(refine_rows=rows))
+        errors[rows] = ((nam(x) - y) ** 2).mean()
+    assert errors[1000] < 1.3 * errors[0] < 0.3 * y.var()
 
 
 def test_stages_are_the_papers():
@@ -109,7 +133,7 @@ def test_refinement_repairs_a_noisy_map_between_equal_shapes(whole, kind):
     n = len(whole.vertices)
     distance = distances_from(edge_graph(whole), np.arange(n))
     start = np.argsort(distance, axis=1)[np.arange(n), random.integers(0, 30, n)]
-    settings = Settings(refinement=kind, refine_last=50, refine_steps=100)
+    settings = Settings(refinement=kind, refine_last=50)
     events: list[Progress] = []
     target, curve = refine(start, functions, functions, settings, random, progress=events.append)
     before = distance[np.arange(n), start].mean()

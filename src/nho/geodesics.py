@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from nho.cache import Cache
 from nho.mesh import Mesh
 
 
@@ -111,6 +112,17 @@ def neighbourhoods(graph: sp.csr_matrix, count: int) -> Neighbourhoods:
         active = rows[changed]
         index[active], distance[active] = new_index[changed], new_distance[changed]
     return Neighbourhoods(index[:, 1:], distance[:, 1:])
+
+
+def cached_neighbourhoods(cache: Cache, mesh: Mesh, count: int) -> Neighbourhoods:
+    """`neighbourhoods` along the edges of a mesh, kept on disk between runs."""
+    inputs = {"vertices": mesh.vertices, "faces": mesh.faces}
+
+    def compute() -> dict[str, np.ndarray]:
+        near = neighbourhoods(edge_graph(mesh), count)
+        return {"index": near.index, "distance": near.distance}
+
+    return Neighbourhoods(**cache.get_or_compute("near", inputs, {"count": count}, compute))
 
 
 def _relax(

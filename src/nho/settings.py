@@ -16,6 +16,7 @@ Recipe = Literal["reciprocal", "guided"]
 Start = Literal["distances", "similarity"]
 Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
+RefineStart = Literal["linear", "random"]
 
 FEWEST_SOLVED = 200  # vertices of a coarse surface
 
@@ -65,7 +66,11 @@ class Settings:
     refine_first: int = 20  # spectral dimension of the first stage ...
     refine_last: int = 100  # ... and of the last
     refine_increment: int = 5
-    refine_steps: int = 200  # Adam steps a stage (neural-zoomout)
+    # The fit of each stage (neural-zoomout). The paper does not tell it; 200 steps on all rows from
+    # random weights take many times as long and end no better, see docs/decisions.md.
+    refine_start: RefineStart = "linear"  # of its matrix: the closed-form solution, or random
+    refine_steps: int = 40  # of Adam
+    refine_rows: int = 1000  # vertices it is fitted on, evenly drawn; 0 = all of them
     refine_learning_rate: float = 1e-2
     refine_weight_decay: float = 1e-5
 
@@ -163,7 +168,7 @@ def _parsed(kind: Any, text: str) -> Any:
 def _least(name: str) -> float:
     """Smallest sensible value of a numeric setting."""
     may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps"}
-    may_be_zero |= {"turn_weight", "anchor_limit", "gain_needed", "solve_vertices"}
+    may_be_zero |= {"refine_rows", "turn_weight", "anchor_limit", "gain_needed", "solve_vertices"}
     if name in may_be_zero or name.startswith("weight_") or name == "refine_weight_decay":
         return 0
     if name == "distortion_neighbours":

@@ -8,7 +8,7 @@ import numpy as np
 
 from nho.cache import Cache
 from nho.errors import InputError
-from nho.geodesics import Neighbourhoods, edge_graph, neighbourhoods
+from nho.geodesics import Neighbourhoods, cached_neighbourhoods
 from nho.mesh import Mesh
 from nho.parallel import Workers
 from nho.problem import Problem
@@ -41,12 +41,12 @@ def analyse(problem: Problem, settings: Settings, pool: Workers) -> Shapes:
 
     def of_partial() -> tuple[Laplacian, Basis, Neighbourhoods]:
         operator = laplacian(partial, settings.laplacian)
-        near = neighbourhoods(edge_graph(partial), settings.distortion_neighbours)
+        near = cached_neighbourhoods(store, partial, settings.distortion_neighbours)
         return operator, cached_basis(store, operator, modes, boundary), near
 
     def of_full() -> tuple[Laplacian, Basis, Neighbourhoods]:
         operator = laplacian(full, settings.laplacian)
-        near = neighbourhoods(edge_graph(full), settings.distortion_neighbours)
+        near = cached_neighbourhoods(store, full, settings.distortion_neighbours)
         count = max(settings.encoding_modes, settings.galerkin_modes)
         return operator, cached_basis(store, operator, count), near
 
