@@ -41,7 +41,7 @@ Looks = tuple[np.ndarray, np.ndarray]  # relief of the partial and of the full s
 
 _ATTEMPTS = 4  # bends at most, each with fewer anchors
 _RESTART = 2  # gentle phases after a second look
-_SMOOTHING = 16  # rounds of averaging of the distortion that confidence looks at
+_SMOOTHING = 60  # rounds of averaging of the distortion that confidence looks at
 
 
 def solve(
