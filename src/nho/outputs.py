@@ -26,6 +26,8 @@ def write_outputs(
     full: Mesh,
     result: MatchResult,
     extra: dict[str, Any] | None = None,
+    *,
+    report: bool = True,
 ) -> None:
     """Write result, settings, coloured meshes and report into ``folder``.
 
@@ -36,6 +38,8 @@ def write_outputs(
     ----------
     extra : dict, optional
         More entries for the report, such as ``metrics``.
+    report : bool
+        Whether to write ``report.html``, by far the largest file.
     """
     folder = Path(folder)
     check_folder(folder)
@@ -58,8 +62,9 @@ def write_outputs(
         partial_colours = transfer_colours(full, result, colours)
         partial.write(staging / "partial.ply", partial_colours)
         full.write(staging / "full.ply", region_colours(colours, result.region))
-        report = render_report(partial, full, result, {**_hints(result), **(extra or {})})
-        (staging / "report.html").write_text(report, encoding="utf-8")
+        if report:
+            page = render_report(partial, full, result, {**_hints(result), **(extra or {})})
+            (staging / "report.html").write_text(page, encoding="utf-8")
         (_move_files if inside else _swap)(staging, place)
         made = None
     except OSError as problem:
@@ -144,7 +149,10 @@ def _move_files(staging: Path, folder: Path) -> None:
     """Replace file by file; settings.json, without which nothing reads as a result, comes last."""
     (folder / "settings.json").unlink(missing_ok=True)
     for name in sorted(FILES, key=lambda name: name == "settings.json"):
-        os.replace(staging / name, folder / name)
+        if (staging / name).exists():
+            os.replace(staging / name, folder / name)
+        else:  # no report wanted: an earlier one would be of another result
+            (folder / name).unlink(missing_ok=True)
 
 
 def _first_missing(folder: Path) -> Path | None:

@@ -89,9 +89,7 @@ def _match_and_write(job: Job) -> None:
     result = match(partial, full, read_anchors(pair.anchors, partial, full), job.settings)
     folder = job.out / pair.name
     with _WRITING:
-        write_outputs(folder, partial, full, result)
-    if not job.report:
-        (folder / "report.html").unlink()
+        write_outputs(folder, partial, full, result, report=job.report)
     record_result(job.out, pair.name, request)
 
 
