@@ -84,6 +84,8 @@ def preset(name: str, **changes: object) -> Callable[[int], Run]:
                 task.anchors,
                 settings,
             )
+            if result.settings.solve_vertices != settings.solve_vertices:
+                raise MemoryError("not enough memory to solve on all vertices")
             curve = [step["loss"] for step in result.curves.get("fit", [])]
             notes: dict[str, object] = {
                 "status": result.status,
@@ -116,7 +118,7 @@ def peer(name: str) -> Callable[[int], Run]:
     return load
 
 
-def torch_reference(threads: int) -> Run:
+def torch_reference(threads: int, seed: int = 0) -> Run:
     """The paper's loop in plain torch, from the very weights that preset ``paper`` starts with."""
     import torch
 
@@ -127,8 +129,8 @@ def torch_reference(threads: int) -> Run:
 
     if threads:
         torch.set_num_threads(threads)
-    settings = nho.preset("paper")
-    random = np.random.default_rng(settings.seed)
+    settings = nho.preset("paper").replace(seed=seed)
+    random = np.random.default_rng(seed)
 
     def start(kind: str, sizes: list[int]) -> np.ndarray:
         if kind == "nam":

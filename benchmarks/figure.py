@@ -1,6 +1,9 @@
 """Draw time against size from the files that ``python -m benchmarks`` wrote.
 
-python -m benchmarks.figure docs/images/speed.png benchmarks/results/*.json
+    python -m benchmarks.figure docs/images/speed.png benchmarks/results/scale.json \\
+        benchmarks/results/peers.json
+
+Where two files have a case at one size, the first one counts. Needs the extra ``plots``.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ def points(reports: list[dict], case: str) -> list[tuple[int, float]]:
 
 
 def draw(path: Path, reports: list[dict]) -> None:
-    """One line a case, on logarithmic axes, named at its end."""
+    """One line a case, on logarithmic axes."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -20,8 +20,6 @@ from nho.synthetic import cut_by_plane, sphere
 QUICK = [
     *("--set", "fit_steps=5"),
     *("--set", "rounds=1"),
-    *("--set", "refine_steps=5"),
-    *("--set", "refine_last=40"),
 ]
 
 
@@ -96,7 +94,7 @@ def test_match_writes_the_result_and_says_where_to_look(work, matched):
     result = MatchResult.load(folder)
     assert len(result.vertex_map) == len(Mesh.read(work / "scan.ply").vertices)
     assert len(result.region) == len(Mesh.read(work / "template.obj").vertices)
-    expected = preset("default").replace(fit_steps=5, rounds=1, refine_steps=5, refine_last=40)
+    expected = preset("default").replace(fit_steps=5, rounds=1)
     assert result.settings == expected
     assert f"of {len(result.vertex_map)} partial vertices" in done.stdout
     assert os.path.join("result", "report.html") in done.stdout

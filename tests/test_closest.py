@@ -119,6 +119,19 @@ def test_candidates_serve_while_points_move_little(whole):
     assert same.mean() > 0.98
 
 
+def test_slivers_do_not_attract_points_that_are_nearer_to_another():
+    """Triangles without an area, as images on one edge are: rounding decides their plane."""
+    random = np.random.default_rng(0)
+    corner, way = random.standard_normal((2, 300, 1, 3))
+    line = corner + way * random.uniform(size=(300, 3, 1)) * [1, 1, 1 + 1e-9]
+    mesh = Mesh(line.reshape(-1, 3), np.arange(900).reshape(-1, 3))
+    points = random.standard_normal((200, 3))
+    search = FacingSearch(mesh, tried=300)
+    found, positions = search(points)
+    best, gaps = project(mesh, points)
+    np.testing.assert_allclose(np.linalg.norm(points - positions, axis=1), gaps, rtol=1e-6)
+
+
 def test_a_single_triangle_can_be_searched():
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     found, positions = FacingSearch(mesh, 1.0)(np.array([[0.2, 0.3, 5.0]]), np.array([[0, 0, 1.0]]))

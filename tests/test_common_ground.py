@@ -96,6 +96,31 @@ def test_many_anchors_tell_specimens_of_another_size(whole, partial, anchors, si
     assert common_ground(problem, QUICK.replace(unit_factor=3.0)).scale == 1.0
 
 
+def test_pieces_without_a_path_between_them_do_not_change_the_unit(whole):
+    """A scan in two pieces: the distance between them is unknown, not large."""
+    x, vertices = whole.vertices[:, 0], whole.vertices
+    kept = (np.abs(x) > 0.25 * np.abs(x).max())[whole.faces].all(axis=1)
+    used = np.unique(whole.faces[kept])
+    place = np.full(len(vertices), -1)
+    place[used] = np.arange(len(used))
+    partial = Mesh(vertices[used], place[whole.faces[kept]])
+    for left, right in ((2, 3), (4, 4)):
+        chosen = np.concatenate(
+            [
+                sample_vertices(partial, count, candidates=np.flatnonzero(side))
+                for count, side in (
+                    (left, partial.vertices[:, 0] < 0),
+                    (right, partial.vertices[:, 0] > 0),
+                )
+            ]
+        )
+        ground = common_ground(
+            prepare(partial, whole, np.stack([chosen, used[chosen]], axis=1)), QUICK
+        )
+        assert ground.scale == 1.0 and len(ground.suspects) == 0
+        assert ground.distances.linked.sum() == left**2 + right**2
+
+
 @pytest.mark.parametrize(("size", "same"), [(0.84, True), (1.2, True), (0.5, False), (1.8, False)])
 def test_few_anchors_tell_only_what_differs_much(whole, partial, anchors, size, same):
     ground = common_ground(prepare(partial.scaled(size), whole, anchors[:5]), QUICK)
@@ -227,13 +252,16 @@ def test_anchors_can_be_left_out_later_but_no_more_than_half(whole, partial, anc
     given, wrong = spoiled(whole, anchors, 0, "moved", count=3)
     problem = prepare(partial, whole, given)
     ground = common_ground(problem, QUICK)
-    more = np.arange(ground.used.sum()) < 2
-    fewer = ground.without(more)
+    fewer = ground.without(np.array([5, 1]))
     assert len(fewer.suspects) == len(wrong) + 2 and set(ground.suspects) < set(fewer.suspects)
     np.testing.assert_array_equal(fewer.distances.anchors, problem.anchors[fewer.used])
     np.testing.assert_array_equal(fewer.turning.pairs.max(), len(fewer.distances.anchors) - 1)
-    assert ground.without(np.zeros_like(more)) is ground
-    assert ground.without(np.ones_like(more)) is ground
+    assert set(np.flatnonzero(ground.used)[[1, 5]]) <= set(fewer.suspects)
+    assert ground.without(np.empty(0, dtype=np.int64)) is ground
+    least = ground.without(np.arange(ground.used.sum()))
+    assert least.used.sum() == -(-len(anchors) // 2)  # the first of the list went
+    assert not least.used[np.flatnonzero(ground.used)[0]]
+    assert least.without(np.array([0])) is least
 
 
 @pytest.mark.parametrize("seed", [1, 2])

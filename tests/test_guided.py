@@ -172,6 +172,7 @@ def test_rigid_motion_and_a_common_scale_do_not_matter(whole, other, anchors, an
         {"insulated": False},
         {"calibrate_distances": False},
         {"turn_weight": 0.0},
+        {"start": "similarity"},
     ],
     ids=str,
 )

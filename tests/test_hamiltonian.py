@@ -108,6 +108,16 @@ def cut_out(operator, piece):
     return own, insulated, plain
 
 
+def test_a_region_of_fewer_vertices_than_modes_takes_in_the_next_likely(operator):
+    indicator = np.linspace(0, 0.005, len(operator.mass))
+    indicator[100:105] = 1.0
+    modes = insulated_modes(operator, indicator, 100.0, 12)
+    assert modes.functions.shape == (len(operator.mass), 12)
+    lives = np.flatnonzero((modes.functions != 0).any(axis=1))
+    expected = np.sort(np.argsort(indicator)[-12:])
+    np.testing.assert_array_equal(lives, expected)
+
+
 def test_an_indicator_of_one_insulates_nothing(operator, basis):
     modes = insulated_modes(operator, np.ones(len(operator.mass)), 100.0, 12)
     np.testing.assert_allclose(modes.eigenvalues, basis.eigenvalues[:12], atol=1e-8)

@@ -13,7 +13,7 @@ _CONTRADICTED = 0.8  # anchor spacings off: one right anchor in a thousand is
 _CONFIRMED = 0.6  # anchor spacings: nearly all right anchors are nearer
 _NEAR = 6  # neighbours an anchor is judged by
 _RING = (0.3, 1.0)  # anchor spacings: vertices around an anchor that are asked where it belongs
-_STRAINED = 0.24, 3.0  # strain that no right anchor has, and how many times the median that is
+_STRAINED = 0.24, 3.0  # least strain of a suspect, and how many medians it must exceed
 
 
 def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
@@ -21,12 +21,13 @@ def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
 
     The disagreement of an anchor is the median |log(d_full / d_partial)| to its nearest anchors,
     near on either shape, so that one moved far away cannot hide behind distant paths. The worst
-    is dropped and all are judged again, until none exceeds ``limit``. At least half stay.
+    is dropped and all are judged again, until none exceeds ``limit``. Half of them stay.
     """
     own, other = distances.between_partial, distances.between_full
     floor = 1e-3 * np.median(own)  # two anchors at one place: no infinite ratio
     disagreement = np.abs(np.log((other + floor) / (own + floor)))
-    nearness = np.minimum(own, other)
+    disagreement[~distances.linked] = 0  # pieces of a broken scan: nothing to compare
+    nearness = np.where(distances.linked, np.minimum(own, other), np.inf)
     kept = np.ones(len(own), dtype=bool)
     while kept.sum() > max(4, len(own) // 2):
         rows = np.flatnonzero(kept)
@@ -45,7 +46,7 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
 
     `consistent` leaves out the worst. Then each anchor is predicted from those kept, without
     itself (`_misfit`): the one that misses most goes, one left out that fits comes back, until
-    nothing changes. At least half stay.
+    nothing changes. Half of them stay.
     """
     kept = consistent(distances, limit)
     own, other = distances.between_partial, distances.between_full
@@ -84,7 +85,7 @@ def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -
 
 
 def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndarray) -> np.ndarray:
-    """(m,) bool: anchors that the bent surface follows only under strain.
+    """(k,) anchors that the bent surface follows only under strain, the worst first.
 
     The strain at an anchor is the geometric mean of two shares: how distorted the surface is there,
     and how far the images of the vertices around it are from having the right distance to its
@@ -110,7 +111,8 @@ def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndar
     limit, times = _STRAINED
     beside = distances.between_partial < 1.5 * spacing
     most = np.where(beside, strain, 0).max(axis=1) <= strain
-    return most & (strain > limit) & (strain > times * np.median(strain))
+    suspect = most & (strain > limit) & (strain > times * np.median(strain))
+    return np.flatnonzero(suspect)[np.argsort(-strain[suspect], kind="stable")]
 
 
 def relative_scale(distances: AnchorDistances) -> float:
@@ -139,5 +141,5 @@ def _near_ratios(distances: AnchorDistances, near: int = 4) -> np.ndarray:
     own, other = distances.between_partial, distances.between_full
     order = np.argsort(own, axis=1, kind="stable")[:, 1 : near + 1]
     near_own, near_other = (np.take_along_axis(table, order, axis=1) for table in (own, other))
-    apart = (near_own > 0) & (near_other > 0)
+    apart = (near_own > 0) & (near_other > 0) & np.take_along_axis(distances.linked, order, axis=1)
     return np.log(near_other[apart] / near_own[apart])

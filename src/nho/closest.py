@@ -35,11 +35,11 @@ class FacingSearch:
         self._tried = min(tried, len(mesh.faces))
         self._corners = mesh.vertices[mesh.faces]
         self._gaps = _Gaps(self._corners)
-        self._signature = self._signed(
+        signature = self._signed(
             mesh.face_normals, None if looks is None else looks[mesh.faces].mean(axis=1)
         )
-        self._tree = cKDTree(_beside(self._corners.mean(axis=1), self._signature))
-        self._rows = None if self._signature is None else np.ascontiguousarray(self._signature.T)
+        self._tree = cKDTree(_beside(self._corners.mean(axis=1), signature))
+        self._rows = None if signature is None else np.ascontiguousarray(signature.T)
 
     def __call__(
         self,
@@ -114,10 +114,12 @@ class _Gaps:
         with np.errstate(invalid="ignore", over="ignore"):  # degenerate triangles: edges only
             s, t = (vv * wu - uv * wv) * inverse, (uu * wv - uv * wu) * inverse
             inside = (s >= 0) & (t >= 0) & (s + t <= 1)
-            foot = ww - s * wu - t * wv
-        gap = np.minimum(_to_edge(ww, wu, uu), _to_edge(ww, wv, vv))
+            # In full, not by the normal equations: in a sliver s and t have few digits.
+            foot = ww - 2 * (s * wu + t * wv) + s * s * uu + 2 * s * t * uv + t * t * vv
+        edge = np.minimum(_to_edge(ww, wu, uu), _to_edge(ww, wv, vv))
         third = _to_edge(ww - 2 * wu + uu, wv - wu - uv + uu, uu + vv - 2 * uv)
-        return np.where(inside, foot, np.minimum(gap, third)).reshape(faces.shape)
+        edge = np.minimum(edge, third)
+        return np.where(inside, np.fmin(foot, edge), edge).reshape(faces.shape)
 
 
 def _to_edge(square: np.ndarray, along: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ class CommonGround:
     Attributes
     ----------
     turning : Turning or None
-        Which way round the shapes are at the anchors, if that is wanted.
+        Which way round the shapes are, seen from near anchors, if that is wanted.
     scale : float
         Factor that brought the partial shape to the full one's unit; 1 if left alone.
     used : (m,) bool array
@@ -53,12 +53,19 @@ class CommonGround:
         return np.flatnonzero(~self.used)
 
     def without(self, wrong: np.ndarray, pool: Workers = SERIAL) -> CommonGround:
-        """The same without some of the anchors in use (a mask of them); at least half stay."""
-        if not wrong.any() or self.used.sum() - wrong.sum() < len(self.used) / 2:
+        """The same without some of the anchors in use, as far as half of all stay.
+
+        Parameters
+        ----------
+        wrong : (k,) int array
+            Rows of `distances`, the worst first.
+        """
+        wrong = wrong[: self.used.sum() - -(-len(self.used) // 2)]
+        if not len(wrong):
             return self
         used = self.used.copy()
         used[np.flatnonzero(used)[wrong]] = False
-        distances, turning = self.distances.subset(~wrong), None
+        distances, turning = self.distances.subset(used[self.used]), None
         if self.turning is not None:
             turning = distances.turning(self.partial, self.full, pool)
         return replace(self, used=used, distances=distances, turning=turning)
@@ -91,9 +98,8 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
     if settings.anchor_limit and judging:
         used = trusted(distances, settings.anchor_limit)
         distances = distances.subset(used)
-    if not _is_unit(scale):
-        exact = _as_unit(scale * relative_scale(distances), tolerance)  # wrong anchors are out
-        distances, scale = distances.scaled_partial(exact / scale), exact
+    exact = _as_unit(scale * relative_scale(distances), tolerance)  # without wrong anchors
+    distances, scale = distances.scaled_partial(exact / scale), exact
     if scale != 1:
         partial = partial.scaled(scale)
         notes.append(
@@ -116,7 +122,3 @@ def _as_unit(scale: float, tolerance: float) -> float:
     """The power of ten that an estimated scale stands for, if one is near: metres, millimetres."""
     unit = float(10.0 ** np.round(np.log10(scale)))
     return unit if abs(np.log(scale / unit)) < tolerance else scale
-
-
-def _is_unit(scale: float) -> bool:
-    return scale == 10.0 ** np.round(np.log10(scale))

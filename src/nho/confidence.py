@@ -37,7 +37,7 @@ def signals(
     distortion : (n_partial,) float array
         Relative elastic misfit of the final pose, averaged over a neighbourhood.
     moved : (n_partial,) float array
-        From the first image (by distances alone) to the last.
+        From the first image (of the map the surface was bent from) to the last.
     disagreement : (n_partial,) float array
         Between the last image and the second look's.
     """

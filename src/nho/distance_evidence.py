@@ -14,7 +14,7 @@ Legend: D_M (m, n_M) and D_N (m, n_N) = distances from the m anchors on either s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,30 +36,36 @@ class AnchorDistances:
     anchors : (m, 2) int array
     partial : (m, n_partial) float array
     full : (m, n_full) float array
+    far : pair of float
+        What stands for no path at all on either shape; longer than any path.
     """
 
     anchors: np.ndarray
     partial: np.ndarray
     full: np.ndarray
+    far: tuple[float, float] = (np.inf, np.inf)
 
     @classmethod
     def measure(cls, partial: Mesh, full: Mesh, anchors: np.ndarray) -> AnchorDistances:
         """By Dijkstra on the edges and the straight ways across pairs of triangles."""
-        columns = []
+        columns, fars = [], []
         for mesh, vertices in ((partial, anchors[:, 0]), (full, anchors[:, 1])):
             distance = distances_from(unfolded_graph(mesh), vertices)
-            # No path at all: farther than anything that has one.
-            far = 10 * distance[np.isfinite(distance)].max()
+            far = 10 * float(distance[np.isfinite(distance)].max())
             columns.append(np.minimum(distance, far))
-        return cls(anchors, columns[0], columns[1])
+            fars.append(far)
+        return cls(anchors, columns[0], columns[1], (fars[0], fars[1]))
 
     def subset(self, rows: np.ndarray) -> AnchorDistances:
         """Some of the anchors (indices or mask)."""
-        return AnchorDistances(self.anchors[rows], self.partial[rows], self.full[rows])
+        return replace(
+            self, anchors=self.anchors[rows], partial=self.partial[rows], full=self.full[rows]
+        )
 
     def scaled_partial(self, factor: float) -> AnchorDistances:
         """The same with the partial shape in another unit."""
-        return AnchorDistances(self.anchors, self.partial * factor, self.full)
+        far = (self.far[0] * factor, self.far[1])
+        return replace(self, partial=self.partial * factor, far=far)
 
     @property
     def between_partial(self) -> np.ndarray:
@@ -70,6 +76,11 @@ class AnchorDistances:
     def between_full(self) -> np.ndarray:
         """(m, m) distances between their partners on the full shape."""
         return self.full[:, self.anchors[:, 1]]
+
+    @property
+    def linked(self) -> np.ndarray:
+        """(m, m) bool: anchors between which there is a path on both shapes."""
+        return (self.between_partial < self.far[0]) & (self.between_full < self.far[1])
 
     @property
     def spacing(self) -> float:

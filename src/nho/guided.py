@@ -28,7 +28,7 @@ from nho.coverage import coverage
 from nho.distance_evidence import first_map
 from nho.parallel import Workers
 from nho.problem import Problem
-from nho.progress import Progress, ProgressCallback
+from nho.progress import Progress, ProgressCallback, ignore
 from nho.relief import relief, standardised
 from nho.second_look import SecondLook
 from nho.settings import Settings
@@ -114,21 +114,22 @@ def _laid(
 
     Anchors it follows only under strain are left out, and all is done again without them.
     """
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(1, _ATTEMPTS + 1):
         with clock.time("distances"):
             targets = _first_maps(ground, settings, looks, pool)
             progress(Progress("distances", 1, 1))
         bending = Bending(ground.partial, ground.full, ground.distances, looks)
         with clock.time("bending"):
             target, pose = _bent(bending, targets, settings, pool, progress)
-            if not (settings.bend and settings.anchor_limit and ground.judging):
+            judging = settings.bend and settings.anchor_limit and ground.judging
+            if not judging or attempt == _ATTEMPTS:
                 break
             images = bending.read_off(pose).nearest_vertex(ground.full)
             wrong = strained(ground.distances, images, bending.elastic.distortion(pose, 4))
         fewer = ground.without(wrong, pool)
-        if fewer is ground or attempt == _ATTEMPTS - 1:
+        if fewer is ground:
             break
-        ground = fewer
+        ground, progress = fewer, ignore  # bars do not run backwards
     return ground, bending, target, pose
 
 

@@ -1,8 +1,9 @@
 """An order of vertices and faces that only the surface decides.
 
 Training amplifies the rounding of sums, and sums depend on order. So the solver never sees the
-order of a file: a shuffled mesh gives the same bits, and a moved or scaled one the same order.
-Anchors do not count, so that a spectrum kept from one match serves the next.
+order of a file: a shuffled mesh gives the same bits, and a moved or scaled one the same order
+(unless it is symmetric). Anchors do not count, so that a spectrum kept from one match serves the
+next.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Bending is local: a fold, or a stretch of surface that slid to the wrong place, stays. Spectral
 coordinates see the map as a whole. The field learns from what the bent surface covers, its
 Hamiltonian's eigenfunctions live on that region only, so that k modes of the partial shape meet k
-of the full one, and ZoomOut between them proposes another map. Where it differs, doubt is due.
+of the full one, and ZoomOut between them proposes another map. Where it differs, doubt is due; for
+that alone a glance through fewer modes, without ZoomOut, is enough.
 """
 
 from __future__ import annotations
@@ -90,9 +91,9 @@ class SecondLook:
         """(n_partial,) candidate vertex map of a round, from the present pose."""
         points = bending.read_off(pose)
         first = _FIRST if number == 1 else _LATER
-        if self._glance:
-            first = self._modes
-        dimensions = list(range(first, self._m_basis.functions.shape[1] + 1, _STEP))
+        most = self._m_basis.functions.shape[1]
+        first = most if self._glance else min(first, most)
+        dimensions = list(range(first, most + 1, _STEP))
         if self.settings.coordinates == "laplacian":
             # k modes of the partial shape meet as many of the full one as oscillate as fast.
             functions, ratio = self._basis.functions, self._ratio

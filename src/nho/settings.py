@@ -75,7 +75,7 @@ class Settings:
     refine_weight_decay: float = 1e-5
 
     # Departures from the paper, used by the recipe "guided"
-    start: Start = "distances"  # first map: by distances to the anchors, or by closest points
+    start: Start = "distances"  # of the map: distances to the anchors, or laid on by them
     calibrate_distances: bool = True  # take known discrepancies between anchors out
     turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
     anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off

@@ -42,7 +42,8 @@ def conditions_text(row: Row) -> str:
         parts.append(f"{row['sampling']} sampling")
     if row["bad"] != usual["bad"]:
         seed = "" if row["bad_seed"] == "0" else f" (seed {row['bad_seed']})"
-        parts.append(f"{100 * float(row['bad']):g} % wrong by {row['bad_kind']}{seed}")
+        how = "left out" if row["bad_kind"] == "absent" else f"wrong by {row['bad_kind']}"
+        parts.append(f"{100 * float(row['bad']):g} % {how}{seed}")
     if row["partial_scale"] != usual["partial_scale"]:
         parts.append(f"partial x {row['partial_scale']}")
     if row["rotate"] != usual["rotate"]:

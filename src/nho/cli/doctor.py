@@ -49,7 +49,7 @@ def self_check() -> tuple[float, float]:
     random = np.random.default_rng(0)
     chosen = random.choice(len(cut.mesh.vertices), 25, replace=False)
     anchors = np.stack([chosen, cut.vertex_of_parent[chosen]], axis=1)
-    settings = preset("default").replace(refine_steps=50)
+    settings = preset("default")
     start = time.perf_counter()
     result = match(cut.mesh, full, anchors, settings)
     seconds = time.perf_counter() - start
