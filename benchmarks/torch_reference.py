@@ -29,7 +29,7 @@ from benchmarks.plain_geometry import (
 )
 from nho.settings import Settings
 
-REFINE_STEPS = 200  # a stage of Neural ZoomOut, from random weights on all rows
+REFINE_STEPS = 200  # a stage of Neural ZoomOut, on all rows: the usual number
 
 # Initial weights from outside: f("field", sizes) or f("nam", [d]) -> flat vector, layer by layer
 # as (in, out) matrix and bias. None = torch's own.

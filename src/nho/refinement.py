@@ -71,16 +71,11 @@ class NeuralAdjointMap:
         settings: Settings,
         workers: Workers = SERIAL,
     ) -> float:
-        """Minimise the mean squared error over rows and coordinates; returns the last loss.
-
-        From the linear map of least squares, if the settings say so, and on a sample of the rows.
-        """
+        """Minimise the mean squared error over a sample of the rows; returns the last loss."""
         most = settings.refine_rows or len(source)
         rows = np.unique(np.linspace(0, len(source) - 1, min(most, len(source))).astype(np.int64))
         x = np.ascontiguousarray(source[rows], dtype=np.float32)
         y = np.ascontiguousarray(target[rows], dtype=np.float32)
-        if settings.refine_start == "linear":
-            self._split(self.parameters)[0][:] = align(source[rows], target[rows])
         optimiser = Adam(settings.refine_learning_rate, settings.refine_weight_decay)
         loss = np.nan
         for _ in range(settings.refine_steps):

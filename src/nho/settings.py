@@ -16,7 +16,6 @@ Recipe = Literal["reciprocal", "guided"]
 Start = Literal["distances", "similarity"]
 Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
-RefineStart = Literal["linear", "random"]
 
 FEWEST_SOLVED = 200  # vertices of a coarse surface
 
@@ -66,11 +65,8 @@ class Settings:
     refine_first: int = 20  # spectral dimension of the first stage ...
     refine_last: int = 100  # ... and of the last
     refine_increment: int = 5
-    # The fit of each stage (neural-zoomout). The paper does not tell it; 200 steps on all rows from
-    # random weights take many times as long and end no better, see docs/decisions.md.
-    refine_start: RefineStart = "linear"  # of its matrix: the closed-form solution, or random
-    refine_steps: int = 40  # of Adam
-    refine_rows: int = 1000  # vertices it is fitted on, evenly drawn; 0 = all of them
+    refine_steps: int = 100  # Adam steps a stage (neural-zoomout); twice as many do no better
+    refine_rows: int = 1000  # vertices a stage is fitted on, evenly drawn; 0 = all of them
     refine_learning_rate: float = 1e-2
     refine_weight_decay: float = 1e-5
 
