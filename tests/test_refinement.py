@@ -66,8 +66,8 @@ def test_fit_equals_geomfum_from_the_same_weights():
     assert sum(p.numel() for p in theirs.parameters()) == len(ours.parameters)
     x = random.standard_normal((300, d)).astype(np.float32)
     y = (x @ random.standard_normal((d, d)) + 0.1 * np.sin(x)).astype(np.float32)
-    settings = Settings(refine_steps=60)
-    ours.fit(x, y, settings)
+    settings = Settings()
+    ours.fit(x, y, settings, 60)
     optimiser = torch.optim.Adam(theirs.parameters(), lr=1e-2, weight_decay=1e-5)
     for _ in range(60):
         optimiser.zero_grad()
@@ -84,7 +84,7 @@ def test_fit_has_the_same_bits_for_any_number_of_threads():
     for threads in (1, 2):
         with workers(threads) as pool:
             nam = NeuralAdjointMap(8, np.random.default_rng(0))
-            nam.fit(x, y, Settings(refine_steps=5, refine_rows=4000), pool)
+            nam.fit(x, y, Settings(refine_rows=4000), 5, pool)
             results.append(nam.parameters)
     assert np.array_equal(*results)
 
@@ -99,9 +99,21 @@ def test_a_sample_of_the_rows_serves_all_of_them():
     errors = {}
     for rows in (0, 1000):
         nam = NeuralAdjointMap(20, np.random.default_rng(0))
-        nam.fit(x, y, Settings(refine_rows=rows))
+        nam.fit(x, y, Settings(refine_rows=rows), 100)
         errors[rows] = ((nam(x) - y) ** 2).mean()
     assert errors[1000] < 1.3 * errors[0] < 0.3 * y.var()
+
+
+def test_a_larger_map_starts_from_what_the_smaller_one_knows():
+    random = np.random.default_rng(8)
+    x, y = curved(random, 800)
+    small = NeuralAdjointMap(12, random)
+    small.fit(x[:, :12], y[:, :12], Settings(), 200)
+    grown, fresh = NeuralAdjointMap(20, random, small), NeuralAdjointMap(20, random)
+    narrow = np.where(np.arange(20) < 12, x, 0)  # the new coordinates say nothing
+    known = np.abs(grown(narrow)[:, :12] - small(x[:, :12]))
+    assert known.max() < 1e-4
+    assert grown.fit(x, y, Settings(), 30) < 0.7 * fresh.fit(x, y, Settings(), 30)
 
 
 def test_stages_are_the_papers():

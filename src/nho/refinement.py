@@ -20,6 +20,7 @@ from nho.settings import Settings
 
 _NONLINEAR_SHARE = np.float32(0.01)  # of the network's output in a NAM
 _WIDTH = 128  # of the NAM's two hidden layers
+_COUPLING = np.float32(0.1)  # of new coordinates with known ones, beside the usual random weights
 
 
 def rms_normalised(functions: np.ndarray) -> np.ndarray:
@@ -29,9 +30,20 @@ def rms_normalised(functions: np.ndarray) -> np.ndarray:
 
 
 class NeuralAdjointMap:
-    """``f(x) = x W + 0.01 MLP(x)``, fitted to pairs of rows by Adam on the mean squared error."""
+    """``f(x) = x W + 0.01 MLP(x)``, fitted to pairs of rows by Adam on the mean squared error.
 
-    def __init__(self, dimension: int, random: np.random.Generator) -> None:
+    Parameters
+    ----------
+    smaller : NeuralAdjointMap, optional
+        Of fewer dimensions: what it knows of them is where the fit starts.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        random: np.random.Generator,
+        smaller: NeuralAdjointMap | None = None,
+    ) -> None:
         self._dimension = dimension
         self._network = Perceptron((dimension, _WIDTH, _WIDTH, dimension), "leaky-relu")
         self.parameters = np.empty(dimension**2 + self._network.parameter_count, dtype=np.float32)
@@ -40,6 +52,22 @@ class NeuralAdjointMap:
         network[:] = uniform_by_fan_in(self._network, random)  # for the biases
         for weight, _ in self._network.layers(network):
             weight[:] = xavier_uniform(weight.shape, random)
+
+        if smaller is not None:
+            self._grow_from(smaller)
+
+    def _grow_from(self, smaller: NeuralAdjointMap) -> None:
+        old = smaller._dimension
+        (linear, network), (known, known_network) = (
+            of._split(of.parameters) for of in (self, smaller)
+        )
+        linear[:old, old:] *= _COUPLING
+        linear[old:, :old] *= _COUPLING
+        linear[:old, :old] = known
+        layers = zip(self._network.layers(network), smaller._network.layers(known_network))
+        for (weight, bias), (known_weight, known_bias) in layers:
+            weight[: len(known_weight), : known_weight.shape[1]] = known_weight
+            bias[: len(known_bias)] = known_bias
 
     def _split(self, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         square = self._dimension**2
@@ -69,6 +97,7 @@ class NeuralAdjointMap:
         source: np.ndarray,
         target: np.ndarray,
         settings: Settings,
+        steps: int,
         workers: Workers = SERIAL,
     ) -> float:
         """Minimise the mean squared error over a sample of the rows; returns the last loss."""
@@ -78,7 +107,7 @@ class NeuralAdjointMap:
         y = np.ascontiguousarray(target[rows], dtype=np.float32)
         optimiser = Adam(settings.refine_learning_rate, settings.refine_weight_decay)
         loss = np.nan
-        for _ in range(settings.refine_steps):
+        for _ in range(steps):
             parts = workers.over_rows(
                 lambda block: self.loss_and_gradient(x[block], y[block]), len(x)
             )
@@ -123,12 +152,14 @@ def refine(
     full = rms_normalised(full_coordinates)
     dimensions = stages(settings, min(partial.shape[1], full.shape[1]))
     curve: list[dict[str, float]] = []
+    known: NeuralAdjointMap | None = None
     for number, d in enumerate(dimensions, start=1):
         source, wanted = full[target, :d], partial[:, :d]
         transfer: NeuralAdjointMap | LinearMap
         if settings.refinement == "neural-zoomout":
-            transfer = NeuralAdjointMap(d, random)
-            loss = transfer.fit(source, wanted, settings, workers)
+            steps = settings.refine_steps if known is None else settings.refine_later_steps
+            transfer = known = NeuralAdjointMap(d, random, known)
+            loss = transfer.fit(source, wanted, settings, steps, workers)
         else:
             transfer = LinearMap(align(source, wanted))
             loss = float(((transfer(source) - wanted) ** 2).mean())

@@ -65,7 +65,8 @@ class Settings:
     refine_first: int = 20  # spectral dimension of the first stage ...
     refine_last: int = 100  # ... and of the last
     refine_increment: int = 5
-    refine_steps: int = 100  # Adam steps a stage (neural-zoomout); twice as many do no better
+    refine_steps: int = 100  # Adam steps of the first stage (neural-zoomout)
+    refine_later_steps: int = 50  # of every other, which goes on from the one before
     refine_rows: int = 1000  # vertices a stage is fitted on, evenly drawn; 0 = all of them
     refine_learning_rate: float = 1e-2
     refine_weight_decay: float = 1e-5
@@ -163,7 +164,7 @@ def _parsed(kind: Any, text: str) -> Any:
 
 def _least(name: str) -> float:
     """Smallest sensible value of a numeric setting."""
-    may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps"}
+    may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps", "refine_later_steps"}
     may_be_zero |= {"refine_rows", "turn_weight", "anchor_limit", "gain_needed", "solve_vertices"}
     if name in may_be_zero or name.startswith("weight_") or name == "refine_weight_decay":
         return 0
