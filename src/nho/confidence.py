@@ -17,8 +17,8 @@ RADIUS = 0.03  # along the full shape, as a share of the square root of its area
 
 _LEAST = 2e-3  # signals below it say no more
 # One number a signal (of its logarithm), and a constant.
-_WEIGHTS = np.array([-0.45, -1.56, -0.56, -0.52])
-_CONSTANT = -7.25
+_WEIGHTS = np.array([-0.491, -1.225, -0.547, -0.697])
+_CONSTANT = -7.05
 _ASKED = 40  # vertices that are considered for the next anchor
 
 
