@@ -150,6 +150,18 @@ def test_the_scale_is_unknown_where_no_two_anchors_are_apart(whole):
     assert np.isnan(relative_scale(distances)) and np.isnan(robust_scale(distances))
 
 
+def test_a_right_anchor_far_from_all_others_is_not_judged_by_their_small_spacing(whole, piece):
+    """A crowd of seven and one far away, on a shape that is a little longer."""
+    longer = Mesh(piece.mesh.vertices * [1.3, 1.0, 1.0], piece.mesh.faces)
+    x = piece.mesh.vertices[:, 0]
+    crowd = sample_vertices(piece.mesh, 7, candidates=np.flatnonzero(x < np.quantile(x, 0.15)))
+    chosen = np.append(crowd, x.argmax())
+    anchors = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+    distances = AnchorDistances.measure(longer, whole, anchors)
+    assert distances.between_partial[-1, :-1].min() > 3 * distances.spacing
+    assert trusted(distances, 0.9).all()
+
+
 @pytest.fixture(scope="module")
 def displaced(whole, piece):
     """Distances with one wrong partner two anchor spacings off, and the true map."""

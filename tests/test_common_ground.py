@@ -88,7 +88,9 @@ def test_the_scale_is_that_of_shapes_and_distances_alike(whole, partial, anchors
     assert ground.scale == pytest.approx(1 / 40, rel=0.05)
 
 
-@pytest.mark.parametrize(("size", "same"), [(0.93, True), (1.08, True), (0.8, False), (1.3, False)])
+@pytest.mark.parametrize(
+    ("size", "same"), [(0.93, True), (1.08, True), (0.75, False), (1.35, False)]
+)
 def test_many_anchors_tell_specimens_of_another_size(whole, partial, anchors, size, same):
     problem = prepare(partial.scaled(size), whole, anchors)
     ground = common_ground(problem, QUICK)
@@ -121,7 +123,7 @@ def test_pieces_without_a_path_between_them_do_not_change_the_unit(whole):
         assert ground.distances.linked.sum() == left**2 + right**2
 
 
-@pytest.mark.parametrize(("size", "same"), [(0.84, True), (1.2, True), (0.5, False), (1.8, False)])
+@pytest.mark.parametrize(("size", "same"), [(0.8, True), (1.25, True), (0.5, False), (1.8, False)])
 def test_few_anchors_tell_only_what_differs_much(whole, partial, anchors, size, same):
     ground = common_ground(prepare(partial.scaled(size), whole, anchors[:5]), QUICK)
     assert (ground.scale == 1.0) == same == (ground.notes == ())

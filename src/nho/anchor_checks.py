@@ -11,6 +11,7 @@ _CROWD = 0.4  # share of the ratios: with three wrong anchors in ten, half of th
 _HIGH = 0.7  # quantile of the gaps of one anchor
 _CONTRADICTED = 0.8  # anchor spacings off: one right anchor in a thousand is
 _CONFIRMED = 0.6  # anchor spacings: nearly all right anchors are nearer
+_LONE = 1.5  # spacings to the nearest other anchor that are nothing unusual
 _NEAR = 6  # neighbours an anchor is judged by
 _RING = (0.3, 1.0)  # anchor spacings: vertices around an anchor that are asked where it belongs
 _STRAINED = 0.24, 3.0  # least strain of a suspect, and how many medians it must exceed
@@ -65,7 +66,8 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
 
 
 def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -> float:
-    """How far an anchor is from where the others would have it, in anchor spacings.
+    """How far an anchor is from where the others would have it, in anchor spacings, or in two
+    thirds of the way to the nearest other one if that is longer: from afar nobody can tell exactly.
 
     Its distances to the other anchors on the partial shape, calibrated without it, against those
     of its partner on the full one: a high quantile, near anchors weighing more. A mean would blame
@@ -81,7 +83,7 @@ def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -
     gaps = np.abs(wanted - other[rows, anchor])
     order = np.argsort(gaps, kind="stable")
     high = np.searchsorted(np.cumsum(weight[order]), _HIGH * weight.sum())
-    return float(gaps[order[min(high, len(order) - 1)]] / spacing)
+    return float(gaps[order[min(high, len(order) - 1)]] / max(spacing, to_anchor.min() / _LONE))
 
 
 def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndarray) -> np.ndarray:

@@ -91,7 +91,8 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
             f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
         )
     # Distances between many anchors tell the scale more exactly.
-    tolerance = np.log(settings.unit_factor) / (2 if judging else 1)
+    many = len(distances.anchors) >= _FEWEST_TO_TURN
+    tolerance = np.log(settings.unit_factor) / (2 if many else 1)
     scale = _as_unit(scale, tolerance)
     distances = distances.scaled_partial(scale)
     used = np.ones(len(distances.anchors), dtype=bool)

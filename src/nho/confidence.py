@@ -19,7 +19,8 @@ _LEAST = 2e-3  # signals below it say no more
 # One number a signal (of its logarithm), and a constant.
 _WEIGHTS = np.array([-0.491, -1.225, -0.547, -0.697])
 _CONSTANT = -7.05
-_ASKED = 40  # vertices that are considered for the next anchor
+_ASKED = 60  # vertices that are considered for the next anchor
+_REACH = 0.25  # of the present spacing: what a further anchor settles
 
 
 def signals(
@@ -53,11 +54,12 @@ def confidence(told: np.ndarray) -> np.ndarray:
 def where_to_add(trust: np.ndarray, distances: AnchorDistances, partial: Mesh) -> int:
     """Partial vertex where an anchor would remove most doubt.
 
-    Every vertex doubts by what it lacks in trust; an anchor settles what is nearer to it than
-    half the present spacing, and the better the nearer.
+    Every vertex doubts by what it lacks in trust; an anchor settles what is nearer to it than a
+    quarter of the present spacing, and the better the nearer.
     """
     doubt = (1 - trust) * partial.vertex_areas
     order = np.argsort(-doubt, kind="stable")
     asked = order[np.linspace(0, max(len(order) // 2 - 1, 0), _ASKED).astype(np.int64)]
-    reach = np.exp(-((2 * distances_from(edge_graph(partial), asked) / distances.spacing) ** 2))
+    away = distances_from(edge_graph(partial), asked) / (_REACH * distances.spacing)
+    reach = np.exp(-(away**2))
     return int(asked[np.argmax(reach @ doubt)])

@@ -76,7 +76,7 @@ class Settings:
     calibrate_distances: bool = True  # take known discrepancies between anchors out
     turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
     anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off
-    unit_factor: float = 1.3  # a scale nearer than this to a power of ten is that power
+    unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # curvature: where a surface looks alike
     coordinates: Coordinates = "hamiltonian"  # of the second look; "none" = no second look
