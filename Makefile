@@ -15,11 +15,18 @@ test: $(TEST_ENV)/ready lint browser
 test-slow: $(TEST_ENV)/ready browser
 	$(TEST_ENV)/bin/python -m pytest -m slow
 
-# About two hours; wants a machine that does nothing else. Results: benchmarks/results/.
+# Half an hour; wants a machine that does nothing else. Results: benchmarks/results/.
+BENCH = $(BENCH_ENV)/bin/python -m benchmarks
 bench: $(BENCH_ENV)/ready
-	$(BENCH_ENV)/bin/python -m benchmarks --name scale --cases floor,default,default-warm,default-direct
-	$(BENCH_ENV)/bin/python -m benchmarks --name peers --sizes 1k,5k,10k --repeats 2 \
-	  --cases floor,default,paper,pyfm,neural-zoomout,nricp,torch-reference
+	$(BENCH) --name peers --sizes 1k,5k --repeats 1 --limit 600 --cases \
+	  floor,default,default-warm,paper,pyfm,neural-zoomout,nricp,torch-reference
+	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k,100k --repeats 2 --limit 300 \
+	  --cases floor,default,default-warm
+	$(BENCH) --name large --sizes 250k,1M --repeats 2 --cases default,default-warm
+	$(BENCH) --name direct --sizes 25k,50k --repeats 1 --cases default,default-direct
+	$(BENCH).same_result --size 1k --seeds 4 | tee benchmarks/results/same_result.md
+	$(BENCH).figure docs/images/speed.png \
+	  $(foreach name,scale large peers,benchmarks/results/$(name).json)
 
 lint: $(TEST_ENV)/ready
 	$(TEST_ENV)/bin/ruff check src tests tools benchmarks
@@ -49,7 +56,7 @@ $(TEST_ENV)/ready: pyproject.toml constraints.txt
 $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH_ENV)
 	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
-	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,plots]'
 	touch $@
 
 clean:

@@ -1,7 +1,7 @@
 """Draw time against size from the files that ``python -m benchmarks`` wrote.
 
     python -m benchmarks.figure docs/images/speed.png benchmarks/results/scale.json \\
-        benchmarks/results/peers.json
+        benchmarks/results/large.json benchmarks/results/peers.json
 
 Where two files have a case at one size, the first one counts. Needs the extra ``plots``.
 """
