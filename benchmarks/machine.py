@@ -17,7 +17,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "usable_cores": usable,
         "memory_gb": memory_gigabytes(),
-        "system": f"{platform.system()} {platform.release().split("-")[0]} {platform.machine()}",
+        "system": f"{platform.system()} {platform.release().split('-')[0]} {platform.machine()}",
         "load_average": os.getloadavg() if hasattr(os, "getloadavg") else None,
     }
 
