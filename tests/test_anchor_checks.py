@@ -176,14 +176,17 @@ def test_a_wrong_anchor_strains_the_surface_that_follows_it(displaced, piece):
     distances, target = displaced
     distortion = np.full(len(piece.mesh.vertices), 0.05)
     distortion[distances.partial[4] < 0.5 * distances.spacing] = 0.5
-    assert strained(distances, target, distortion).tolist() == [4]
+    assert strained(distances, target, distortion, True).tolist() == [4]
+    distortion[distances.anchors[4, 0]] = 0.1  # a strain of a few tenths needs a reason
+    assert strained(distances, target, distortion, True).tolist() == [4]
+    assert len(strained(distances, target, distortion, False)) == 0
 
 
 def test_where_all_is_strained_no_anchor_is_to_blame(whole, piece):
     stretched = Mesh(piece.mesh.vertices * [1.0, 2.0, 0.5], piece.mesh.faces)
     distances = AnchorDistances.measure(stretched, whole, true_anchors(piece, 20, 0))
     distortion = np.full(len(piece.mesh.vertices), 0.6)
-    assert len(strained(distances, piece.vertex_of_parent, distortion)) == 0
+    assert len(strained(distances, piece.vertex_of_parent, distortion, True)) == 0
 
 
 def test_of_neighbours_only_the_most_strained_is_named(displaced, piece):
@@ -194,4 +197,4 @@ def test_of_neighbours_only_the_most_strained_is_named(displaced, piece):
     distances = AnchorDistances(distances.anchors, distances.partial, moved)
     distortion = np.full(len(piece.mesh.vertices), 0.02)
     distortion[distances.anchors[[4, beside], 0]] = [0.9, 0.3]
-    assert strained(distances, target, distortion).tolist() == [4]
+    assert strained(distances, target, distortion, True).tolist() == [4]

@@ -15,6 +15,7 @@ _LONE = 1.5  # spacings to the nearest other anchor that are nothing unusual
 _NEAR = 6  # neighbours an anchor is judged by
 _RING = (0.3, 1.0)  # anchor spacings: vertices around an anchor that are asked where it belongs
 _STRAINED = 0.24, 3.0  # least strain of a suspect, and how many medians it must exceed
+_STRAINED_ALONE = 0.6  # the same where nothing else is suspect: no right anchor had more than 0.58
 
 
 def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
@@ -86,7 +87,9 @@ def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -
     return float(gaps[order[min(high, len(order) - 1)]] / max(spacing, to_anchor.min() / _LONE))
 
 
-def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndarray) -> np.ndarray:
+def strained(
+    distances: AnchorDistances, target: np.ndarray, distortion: np.ndarray, alarmed: bool
+) -> np.ndarray:
     """(k,) anchors that the bent surface follows only under strain, the worst first.
 
     The strain at an anchor is the geometric mean of two shares: how distorted the surface is there,
@@ -99,6 +102,8 @@ def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndar
     target : (n_partial,) int array
         Vertex map of the bent surface.
     distortion : (n_partial,) float array
+    alarmed : bool
+        Some anchors were found wrong already, so more of them may be: little strain is enough.
     """
     own, image, spacing = distances.partial, distances.full[:, target], distances.spacing
     off = np.abs(image - own) / spacing
@@ -111,6 +116,7 @@ def strained(distances: AnchorDistances, target: np.ndarray, distortion: np.ndar
         strain[anchor] = np.median(off[anchor, ring])
     strain = np.sqrt(strain * distortion[distances.anchors[:, 0]])
     limit, times = _STRAINED
+    limit = limit if alarmed else _STRAINED_ALONE
     beside = distances.between_partial < 1.5 * spacing
     most = np.where(beside, strain, 0).max(axis=1) <= strain
     suspect = most & (strain > limit) & (strain > times * np.median(strain))

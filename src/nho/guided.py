@@ -125,7 +125,8 @@ def _laid(
             if not judging or attempt == _ATTEMPTS:
                 break
             images = bending.read_off(pose).nearest_vertex(ground.full)
-            wrong = strained(ground.distances, images, bending.elastic.distortion(pose, 4))
+            bent = bending.elastic.distortion(pose, 4)
+            wrong = strained(ground.distances, images, bent, len(ground.suspects) > 0)
         fewer = ground.without(wrong, pool)
         if fewer is ground:
             break
