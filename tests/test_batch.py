@@ -366,7 +366,7 @@ def assert_gone(workers):
 
 
 def test_an_interrupt_says_how_to_go_on_and_leaves_no_process(tmp_path):
-    path, out = make_pairs(tmp_path, 6), tmp_path / "out"
+    path, out = make_pairs(tmp_path, 20), tmp_path / "out"  # the last are far away when it comes
     process = start(*command(path, out, "--jobs", 2, changes=SLOW))
     wait_until(lambda: some_done(out))
     workers = worker_processes(process.pid)
