@@ -70,6 +70,8 @@ def start(*arguments):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Tests started in the background ignore SIGINT, and children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     STARTED.append(process)
     return process
