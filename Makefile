@@ -23,7 +23,7 @@ bench: $(BENCH_ENV)/ready
 	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k,100k --repeats 2 --limit 300 \
 	  --cases floor,default,default-warm
 	$(BENCH) --name large --sizes 250k,1M --repeats 2 --cases default,default-warm
-	$(BENCH) --name direct --sizes 25k,50k --repeats 1 --cases default,default-direct
+	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
 	$(BENCH).same_result --size 1k --seeds 4 | tee benchmarks/results/same_result.md
 	$(BENCH).figure docs/images/speed.png \
 	  $(foreach name,scale large peers,benchmarks/results/$(name).json)
