@@ -15,14 +15,15 @@ test: $(TEST_ENV)/ready lint browser
 test-slow: $(TEST_ENV)/ready browser
 	$(TEST_ENV)/bin/python -m pytest -m slow
 
-# Half an hour; wants a machine that does nothing else. Results: benchmarks/results/.
+# An hour; wants a machine that does nothing else. Results: benchmarks/results/.
 BENCH = $(BENCH_ENV)/bin/python -m benchmarks
 bench: $(BENCH_ENV)/ready
-	$(BENCH) --name peers --sizes 1k,5k --repeats 1 --limit 600 --cases \
+	$(BENCH) --name peers --sizes 1k,5k,10k,25k --repeats 1 --limit 300 --cases \
 	  floor,default,default-warm,paper,pyfm,neural-zoomout,nricp,torch-reference
-	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k,100k --repeats 2 --limit 300 \
+	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k,100k --repeats 3 --limit 300 \
 	  --cases floor,default,default-warm
-	$(BENCH) --name large --sizes 250k,1M --repeats 2 --cases default,default-warm
+	$(BENCH) --name loop --sizes 1k,5k --repeats 2 --limit 300 --cases paper,torch-reference
+	$(BENCH) --name large --sizes 250k,1M --repeats 1 --cases default,default-warm
 	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
 	$(BENCH).same_result --size 1k --seeds 4 | tee benchmarks/results/same_result.md
 	$(BENCH).figure docs/images/speed.png \
@@ -50,13 +51,13 @@ $(DEMO_ENV)/ready: pyproject.toml
 $(TEST_ENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(TEST_ENV)
 	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
-	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test,plots]'
+	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test,bench]'
 	touch $@
 
 $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH_ENV)
 	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
-	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[bench,plots]'
+	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[peers,bench]'
 	touch $@
 
 clean:

@@ -3,7 +3,7 @@
     python -m benchmarks --sizes 1k,5k,10k --name laptop
     python -m benchmarks --sizes 5k --data DIR --family tosca --pair 3 --cases floor,default,pyfm
 
-Run it from the project's folder, on a quiet machine, with the extra ``bench`` installed. Every
+Run it from the project's folder, on a quiet machine, with the extra ``peers`` installed. Every
 measurement is a fresh process; repeats go round all cases, so that a slow hour of the machine
 hits all alike. After every size ``results/<name>.json`` and ``.md`` are written anew.
 

@@ -25,6 +25,7 @@ from nho.metrics import geodesic_errors, region_scores
 from nho.surface import SurfacePoints
 
 JUDGED = 300  # partial vertices; each takes up to three Dijkstra runs
+_VISITS = 30_000_000  # vertices those runs may settle in all: fewer rows are judged on large meshes
 _PACKAGES = (
     "nho numpy scipy robust_laplacian torch gudhi pyfmaps geomfum trimesh rtree scikit-learn"
 ).split()
@@ -103,7 +104,8 @@ def limit_memory() -> None:
 def judged_rows(task: Task) -> np.ndarray:
     """Partial vertices at which maps are compared: evenly spread over those with a truth."""
     known = np.flatnonzero(task.truth.face >= 0)
-    return known[np.unique(np.linspace(0, len(known) - 1, JUDGED).round().astype(int))]
+    count = max(20, min(JUDGED, _VISITS // len(task.full.vertices)))
+    return known[np.unique(np.linspace(0, len(known) - 1, count).round().astype(int))]
 
 
 def judge(options: argparse.Namespace) -> dict[str, Any]:

@@ -3,7 +3,7 @@
     python -m benchmarks.figure docs/images/speed.png benchmarks/results/scale.json \\
         benchmarks/results/large.json benchmarks/results/peers.json
 
-Where two files have a case at one size, the first one counts. Needs the extra ``plots``.
+Where two files have a case at one size, the first one counts. Needs the extra ``bench``.
 """
 
 from __future__ import annotations

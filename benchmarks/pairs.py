@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nho.bench.datasets import FAMILIES, Pair, data_folder
+from nho.bench.datasets import FAMILIES, Pair
 from nho.coarsening import coarsened
 from nho.errors import InputError
 from nho.groundtruth import GroundTruth
@@ -84,7 +84,7 @@ def source_pair(data: str | None = None, family: str = "pfaust_m", number: int =
         return Pair("sample", sample.partial, sample.full, truth)
     if family not in FAMILIES:
         raise InputError(f"family {family!r} is unknown; choose {', '.join(FAMILIES)}")
-    pair = next(islice(FAMILIES[family](data_folder(data)), number, None), None)
+    pair = next(islice(FAMILIES[family].pairs(Path(data)), number, None), None)
     if pair is None:
         raise InputError(f"{data}: family {family} has no pair number {number}; count from 0")
     return pair

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.data
 
 
 def scores(data, family: str, number: int, settings) -> nho.Evaluation:
-    pair = next(islice(FAMILIES[family](data), number, None))
+    pair = next(islice(FAMILIES[family].pairs(data), number, None))
     result = nho.match(pair.partial, pair.full, pair.anchors(25), settings)
     return nho.evaluate(result, pair.full, pair.truth)
 

@@ -329,7 +329,7 @@ def test_a_killed_run_goes_on_where_it_was_and_its_lock_is_free(tmp_path):
     second = start(*command(path, out, changes=SLOW))
     told = second.communicate(timeout=60)[1]
     assert second.returncode == 1 and told.count("\n") == 1
-    assert "another batch" in told and str(process.pid) in told
+    assert "another run" in told and str(process.pid) in told
     kill_group(process)
     (out / ".nho-p4.abcdefgh").mkdir()  # as a worker leaves it that is killed while it writes
     before = times(out)

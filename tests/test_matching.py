@@ -56,6 +56,18 @@ def test_the_region_is_found(whole, piece, answer):
     assert scores["iou"] > 0.75
 
 
+def test_without_the_operator_coordinates_and_region_know_nothing_of_it(
+    whole, piece, anchors, answer
+):
+    plain = nho.match(piece.mesh, whole, anchors, QUICK.replace(coordinates="laplacian"))
+    assert "spectral" in answer.curves["fit"][0] and "spectral" not in plain.curves["fit"][0]
+    # A field of its own is nearly 0 or 1; the energy of localised eigenfunctions is not.
+    decided = ((plain.region_score < 0.05) | (plain.region_score > 0.95)).mean()
+    assert decided > ((answer.region_score < 0.05) | (answer.region_score > 0.95)).mean()
+    gaps = [interior_gap(whole, piece, result.vertex_map).mean() for result in (answer, plain)]
+    assert gaps[0] < gaps[1]
+
+
 def test_result_keeps_its_contract(whole, piece, answer):
     n_partial, n_full = len(piece.mesh.vertices), len(whole.vertices)
     assert answer.vertex_map.shape == answer.face.shape == answer.confidence.shape == (n_partial,)

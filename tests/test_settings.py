@@ -67,7 +67,8 @@ def test_zero_is_allowed_where_it_switches_off(name):
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_choice_is_one_of_those_listed(name):
     for choice in get_args(KINDS[name]):
-        assert getattr(Settings(**{name: choice}), name) == choice
+        others = {} if name == "recipe" else {"recipe": "guided"}  # which knows all of them
+        assert getattr(Settings(**others, **{name: choice}), name) == choice
     for bad in ("nonsense", None, 3, ["robust"]):
         with pytest.raises(InputError, match=f"setting {name}=.*{get_args(KINDS[name])[0]}"):
             Settings(**{name: bad})
@@ -78,6 +79,8 @@ def test_settings_that_contradict_each_other_are_refused():
         Settings(spectral_modes=101, galerkin_modes=100)
     with pytest.raises(InputError, match="refine_last=10 is below refine_first=20"):
         Settings(refine_first=20, refine_last=10)
+    with pytest.raises(InputError, match="coordinates=none leaves the recipe 'reciprocal'"):
+        Settings(recipe="reciprocal", coordinates="none")
 
 
 def test_settings_cannot_be_changed_in_place():

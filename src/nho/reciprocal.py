@@ -7,6 +7,8 @@ units in which N has area one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from nho.answer import Answer
@@ -93,6 +95,7 @@ class ReciprocalLoop:
             self._modes_wanted = min(self._modes_wanted, settings.galerkin_modes)
         eigenvalues = shapes.partial_basis.eigenvalues[: settings.spectral_modes]
         self._tau = settings.barrier * eigenvalues[-1]
+        self._plain = settings.coordinates == "laplacian"  # the paper's "w/o Hamiltonian operator"
         self._objective = Objective(
             mass,
             float(shapes.partial_mass.sum()),
@@ -100,7 +103,7 @@ class ReciprocalLoop:
             self._tau,
             operators[settings.fit_operator],
             Superlevels(shapes.full.edges, len(shapes.full.vertices)),
-            settings,
+            settings.replace(weight_spectral=0.0) if self._plain else settings,
         )
         self._field = NeuralField(
             encoding_at(basis.functions[:, : settings.encoding_modes], anchors[:, 1]),
@@ -110,9 +113,13 @@ class ReciprocalLoop:
             pool,
         )
 
-    def run(self) -> None:
-        """First fit from the anchors alone, then the reciprocal rounds."""
+    def run(self, seen: Callable[[str], None] = lambda stage: None) -> None:
+        """First fit from the anchors alone, then the reciprocal rounds.
+
+        ``seen`` is called after every fit with its name: "fit", "round 1", "round 2" and so on.
+        """
         self._fit("fit")
+        seen("fit")
         for number in range(1, self.settings.rounds + 1):
             target = self.map()
             more = reliable_matches(
@@ -120,6 +127,7 @@ class ReciprocalLoop:
             )
             self.evidence = np.concatenate([self.anchors, more])
             self._fit(f"round {number}")
+            seen(f"round {number}")
 
     def _fit(self, stage: str) -> None:
         self.indicator, self.curves[stage], finite = fit_operator(
@@ -127,10 +135,15 @@ class ReciprocalLoop:
         )
         if not finite:
             self.status = f"the loss of stage '{stage}' was not finite; the best iterate was kept"
-        self.modes = self._readout.modes(self._tau * (1 - self.indicator), self._modes_wanted)
+        if self._plain:
+            self.modes = self._shapes.full_basis.first(self._modes_wanted)
+        else:
+            self.modes = self._readout.modes(self._tau * (1 - self.indicator), self._modes_wanted)
 
     def score(self) -> np.ndarray:
         """(n_full,) region score; above one half in the support of the operator."""
+        if self._plain:  # modes of the whole shape have no support
+            return self.indicator
         low = self.modes.first(self.settings.spectral_modes)
         return support_score(low, self.settings.support_threshold)
 

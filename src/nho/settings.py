@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
 from nho.errors import InputError
@@ -79,14 +80,14 @@ class Settings:
     unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # curvature: where a surface looks alike
-    coordinates: Coordinates = "hamiltonian"  # of the second look; "none" = no second look
+    coordinates: Coordinates = "hamiltonian"  # of the second look, or of the reciprocal loop
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
     many_anchors: int = 13  # from here on the second look only tells where to doubt
     gain_needed: float = 0.02  # a round's pose must be less distorted by this share to be kept
 
     def __post_init__(self) -> None:
-        for field, kind in get_type_hints(Settings).items():
+        for field, kind in _kinds().items():
             value = getattr(self, field)
             choices = get_args(kind)
             if choices and value not in choices:
@@ -106,6 +107,8 @@ class Settings:
                 f"setting solve_vertices={self.solve_vertices} leaves too little of a surface; "
                 f"give at least {FEWEST_SOLVED}, or 0 to solve on all vertices"
             )
+        if self.recipe == "reciprocal" and self.coordinates == "none":
+            raise InputError("coordinates=none leaves the recipe 'reciprocal' nothing to work with")
         if self.spectral_modes > self.galerkin_modes:
             raise InputError(
                 f"spectral_modes={self.spectral_modes} exceeds galerkin_modes="
@@ -125,7 +128,7 @@ class Settings:
     def with_text(self, assignments: list[str]) -> Settings:
         """A copy changed by ``key=value`` strings, as given to ``--set``."""
         changes: dict[str, Any] = {}
-        hints = get_type_hints(Settings)
+        hints = _kinds()
         for assignment in assignments:
             name, separator, text = (part.strip() for part in assignment.partition("="))
             if not separator:
@@ -153,6 +156,12 @@ class Settings:
         return json.dumps(self.as_dict(), indent=2)
 
 
+@cache  # evaluating the annotations takes a millisecond
+def _kinds() -> dict[str, Any]:
+    """The type of every setting."""
+    return get_type_hints(Settings)
+
+
 def _parsed(kind: Any, text: str) -> Any:
     """The value that a text stands for; ValueError if it is none of that kind."""
     if kind is bool:
@@ -170,7 +179,7 @@ def _least(name: str) -> float:
         return 0
     if name == "distortion_neighbours":
         return 3
-    if get_type_hints(Settings)[name] is int:
+    if _kinds()[name] is int:
         return 1
     return 1e-12
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from nho.batch.job import Job, Outcome, one_line, run_job
+from nho.batch.job import Outcome, Work, one_line
 from nho.errors import InputError, NhoError
 
 _CONNECT = 15  # seconds
@@ -29,13 +29,13 @@ class Cluster:
     ----------
     address : str
         Such as ``tcp://host:8786``.
-    out : Path
-        Folder of the batch, which every worker must see under the same path.
+    out : Path or None
+        Folder that every worker must see under the same path; None = there is none.
     tell : callable
         Gets a sentence when there is something to wait for.
     """
 
-    def __init__(self, address: str, out: Path, tell: Callable[[str], None]) -> None:
+    def __init__(self, address: str, out: Path | None, tell: Callable[[str], None]) -> None:
         try:
             from distributed import Client
         except ImportError:
@@ -69,7 +69,7 @@ class Cluster:
         limits = [room for room in self._room().values() if room]
         return max(limits) if limits else None
 
-    def run(self, jobs: Sequence[Job]) -> Generator[Outcome, None, None]:
+    def run(self, jobs: Sequence[Work]) -> Generator[Outcome, None, None]:
         """Run the jobs and give the outcomes as they come.
 
         A pair whose worker dies is started again by Dask (``allowed-failures`` times). Closing
@@ -126,10 +126,10 @@ class Cluster:
             for address, about in self._workers().items()
         }
 
-    def _check(self, out: Path) -> bool:
+    def _check(self, out: Path | None) -> bool:
         """Every worker must have this version of nho and see the folder; False: none answered."""
         answered = False
-        answers = self._client.run(what_a_worker_sees, str(out), on_error="return")
+        answers = self._client.run(what_a_worker_sees, out and str(out), on_error="return")
         for worker, answer in answers.items():
             if isinstance(answer, OSError):  # it left the cluster meanwhile
                 continue
@@ -146,8 +146,8 @@ class Cluster:
                 )
             if not sees:
                 raise InputError(
-                    f"worker {worker} does not see {out}; put meshes, anchors and --out on a disk "
-                    "that is shared under the same path"
+                    f"worker {worker} does not see {out}; put all files on a disk that is shared "
+                    "under the same path"
                 )
             answered = True
         return answered
@@ -172,12 +172,12 @@ def _error(answer: Any) -> Any:
     return answer[1] if isinstance(answer, tuple) and len(answer) == 3 else answer
 
 
-def what_a_worker_sees(out: str) -> tuple[str, bool]:
+def what_a_worker_sees(out: str | None) -> tuple[str, bool]:
     """Version of nho on a worker, and whether it sees the folder; runs on the worker."""
-    return version("nho"), os.path.isdir(out)
+    return version("nho"), out is None or os.path.isdir(out)
 
 
-def run_on_worker(job: Job) -> Outcome:
+def run_on_worker(job: Work) -> Outcome:
     """Run the job on a Dask worker, with BLAS at one thread from now on.
 
     Pairs in other threads of the same worker rely on the limit, so it is never taken back.
@@ -185,4 +185,4 @@ def run_on_worker(job: Job) -> Outcome:
     with _HOLDING:
         if not _held:
             _held.append(threadpool_limits(limits=1))
-    return run_job(job)
+    return job.run()

@@ -8,6 +8,7 @@ import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from nho.anchor_files import read_anchors
 from nho.batch.pairs import Pair
@@ -21,6 +22,24 @@ from nho.settings import Settings
 log = logging.getLogger(__name__)
 # The umask can only be read by setting it, which writing does: never in two threads at once.
 _WRITING = threading.Lock()
+
+
+class Work(Protocol):
+    """Anything that workers can do, in a process or on a cluster; it has to be picklable."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the works of one run."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """Bytes it needs at most, estimated."""
+        ...
+
+    def run(self) -> Outcome:
+        """Do it; whatever goes wrong is part of the answer."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,10 @@ class Job:
     def name(self) -> str:
         """Name of the pair."""
         return self.pair.name
+
+    def run(self) -> Outcome:
+        """Match the pair and write its folder."""
+        return run_job(self)
 
 
 @dataclass(frozen=True)

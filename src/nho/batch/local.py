@@ -18,20 +18,20 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from nho.batch.job import Job, Outcome, run_job
+from nho.batch.job import Outcome, Work
 
 _ATTEMPTS = 2  # a killed worker may be bad luck; two in a row are not
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
 
 
 def run_local(
-    jobs: Sequence[Job], workers: int, budget: int | None
+    jobs: Sequence[Work], workers: int, budget: int | None
 ) -> Generator[Outcome, None, None]:
     """Run the jobs side by side and give the outcomes as they come.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    jobs : sequence of Work
         Each fits into ``budget`` by itself.
     workers : int
         Most processes at a time.
@@ -72,8 +72,8 @@ def run_local(
 
 
 def _next_that_fits(
-    waiting: list[Job], busy: list[_Worker], deaths: Counter[str], budget: int | None
-) -> Job | None:
+    waiting: list[Work], busy: list[_Worker], deaths: Counter[str], budget: int | None
+) -> Work | None:
     """The first job for which there is memory now.
 
     A job whose worker died runs alone: most likely the memory was not enough for all.
@@ -129,7 +129,7 @@ class _Worker:
         with _interrupts_held_back():
             self.process.start()
         theirs.close()
-        self.job: Job | None = None
+        self.job: Work | None = None
         self._since = time.monotonic()
 
     @property
@@ -137,7 +137,7 @@ class _Worker:
         """Seconds since the last job was given."""
         return time.monotonic() - self._since
 
-    def give(self, job: Job) -> None:
+    def give(self, job: Work) -> None:
         self.job = job
         self._since = time.monotonic()
         try:
@@ -187,7 +187,7 @@ def _serve(connection: Connection) -> None:
                 job = connection.recv()
             except EOFError:
                 return
-            connection.send(run_job(job))
+            connection.send(job.run())
 
 
 def _end_with_parent() -> None:

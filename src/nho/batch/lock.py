@@ -32,15 +32,17 @@ else:
 
 
 @contextmanager
-def folder_lock(out: Path) -> Iterator[str]:
+def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
     """Hold the folder; an `InputError` if another process holds it.
+
+    The lock is a file in its folder ``state``.
 
     Yields
     ------
     str
         A warning if the file system knows no locks, else empty.
     """
-    path = out / STATE / "lock"
+    path = out / state / "lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = open(path, "a+", encoding="utf-8")
@@ -54,12 +56,12 @@ def folder_lock(out: Path) -> Iterator[str]:
                 file.seek(0)
                 holder = file.read().strip() or "a process"
                 raise InputError(
-                    f"{out}: another batch ({holder}) works in this folder; wait for it or give "
+                    f"{out}: another run ({holder}) works in this folder; wait for it or give "
                     "another --out"
                 ) from None
             yield (
                 f"{out} is on a file system without locks ({problem.strerror}); see to it that no "
-                "other batch works in it"
+                "other run works in it"
             )
             return
         file.seek(0)

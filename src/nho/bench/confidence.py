@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.sparse.csgraph import dijkstra
 
 from nho import guided
-from nho.bench.datasets import FAMILIES, Pair, data_folder
+from nho.bench.datasets import DEVELOPMENT, FAMILIES, Pair
 from nho.confidence import RADIUS
 from nho.geodesics import edge_graph
 from nho.metrics import geodesic_errors
@@ -117,10 +117,10 @@ def run(
     out: Annotated[Path, typer.Option("--out", help="Folder for the figure.")] = Path("."),
 ) -> None:
     """Print the fitted numbers, the reliability table and the risks; write a figure."""
-    folder, samples = data_folder(data), []
-    for family, pairs in FAMILIES.items():
+    samples = []
+    for family in DEVELOPMENT:
         group = family.split("_")[0]
-        for pair in islice(pairs(folder), 0, None, every):
+        for pair in islice(FAMILIES[family].pairs(data), 0, None, every):
             for count in (int(word) for word in budgets.split(",")):
                 samples.append(sample(group, pair, count))
                 typer.echo(f"{family} {pair.name} {count}", err=True)

@@ -1,17 +1,19 @@
 """The conditions a pair is put before a method under: anchors, wrong anchors, units, poses.
 
-Nothing here touches the truth: it names points of the full mesh by face, so moving or scaling the
-shapes leaves it as it is.
+Moving or scaling the shapes leaves the truth as it is: it names points of the full mesh by face.
+Only decimation makes another mesh, see `nho.bench.decimation`.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nho.bench.datasets import Pair
+from nho.bench.decimation import Decimation
 from nho.errors import InputError
 from nho.mesh import Mesh
 from nho.sampling import METHODS as SAMPLINGS
@@ -43,6 +45,8 @@ class Conditions:
         Seed of two independent rotations, one a shape; None = as they come.
     input_scale : {"default", "normalised"}
         As they come, or both shapes divided by the square root of the full one's area.
+    full_faces : float, 0 to 1
+        Share of the full shape's faces that is left after decimation; 1 = the mesh as it is.
     """
 
     anchors: int = 25
@@ -53,6 +57,7 @@ class Conditions:
     partial_scale: float = 1.0
     rotate: int | None = None
     input_scale: str = "default"
+    full_faces: float = 1.0
 
     def __post_init__(self) -> None:
         for option, value, choices in (
@@ -66,6 +71,8 @@ class Conditions:
             raise InputError(f"--bad {self.bad} is not a share; give a number from 0 to 1")
         if not (np.isfinite(self.partial_scale) and self.partial_scale > 0):
             raise InputError(f"--partial-scale {self.partial_scale} must be a number above 0")
+        if not 0 < self.full_faces <= 1:
+            raise InputError(f"--full-faces {self.full_faces} is not a share above 0")
         if self.bad_seed < 0 or (self.rotate or 0) < 0:
             raise InputError("seeds of --bad-seed and --rotate must be 0 or more")
 
@@ -80,7 +87,44 @@ class Conditions:
             "partial_scale": f"{self.partial_scale:.12g}",
             "rotate": "-" if self.rotate is None else str(self.rotate),
             "input_scale": self.input_scale,
+            "full_faces": f"{self.full_faces:.12g}",
         }
+
+    @classmethod
+    def from_text(cls, row: Mapping[str, str]) -> Conditions:
+        """The inverse of `as_text`; other columns do not matter."""
+        return cls(
+            anchors=int(row["anchors"]),
+            sampling=row["sampling"],
+            bad=float(row["bad"]),
+            bad_kind="random" if row["bad_kind"] == "-" else row["bad_kind"],
+            bad_seed=0 if row["bad_seed"] == "-" else int(row["bad_seed"]),
+            partial_scale=float(row["partial_scale"]),
+            rotate=None if row["rotate"] == "-" else int(row["rotate"]),
+            input_scale=row["input_scale"],
+            full_faces=float(row["full_faces"]),
+        )
+
+
+def conditions_text(row: Mapping[str, str]) -> str:
+    """The conditions of a row in words; what is as usual goes without saying."""
+    usual = Conditions().as_text()
+    parts = [f"{row['anchors']} anchors"]
+    if row["sampling"] != usual["sampling"]:
+        parts.append(f"{row['sampling']} sampling")
+    if row["bad"] != usual["bad"]:
+        seed = "" if row["bad_seed"] == "0" else f" (seed {row['bad_seed']})"
+        how = "left out" if row["bad_kind"] == "absent" else f"wrong by {row['bad_kind']}"
+        parts.append(f"{100 * float(row['bad']):g} % {how}{seed}")
+    if row["partial_scale"] != usual["partial_scale"]:
+        parts.append(f"partial x {row['partial_scale']}")
+    if row["rotate"] != usual["rotate"]:
+        parts.append(f"rotated (seed {row['rotate']})")
+    if row["input_scale"] != usual["input_scale"]:
+        parts.append(f"{row['input_scale']} input")
+    if row["full_faces"] != usual["full_faces"]:
+        parts.append(f"{100 * float(row['full_faces']):g} % of the full faces")
+    return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -94,11 +138,14 @@ class Trial:
     anchors : (m, 2) int array
     bad : (m,) bool array
         Anchors that were made wrong.
+    finer : Decimation or None
+        The full shape before its faces were reduced: errors are measured there.
     """
 
     pair: Pair
     anchors: np.ndarray
     bad: np.ndarray
+    finer: Decimation | None = None
 
 
 def present(pair: Pair, conditions: Conditions) -> Trial:
@@ -111,6 +158,14 @@ def present(pair: Pair, conditions: Conditions) -> Trial:
     bad = (spoilt != anchors).any(axis=1)
     if conditions.bad_kind == "absent":
         spoilt, bad = spoilt[~bad], bad[~bad]
+    finer = None
+    if conditions.full_faces < 1:
+        finer = Decimation.of(pair.full, pair.truth, conditions.full_faces)
+        pair = replace(pair, full=finer.coarse, truth=finer.coarse_truth)
+        # Where two anchors fell together the first stays.
+        spoilt[:, 1] = finer.nearest[spoilt[:, 1]]
+        kept = np.sort(np.unique(spoilt[:, 1], return_index=True)[1])
+        spoilt, bad = spoilt[kept], bad[kept]
     partial, full = pair.partial, pair.full
     if conditions.rotate is not None:
         turns = np.random.default_rng(conditions.rotate)
@@ -118,7 +173,7 @@ def present(pair: Pair, conditions: Conditions) -> Trial:
     unit = np.sqrt(full.area) if conditions.input_scale == "normalised" else 1.0
     partial, full = partial.scaled(conditions.partial_scale / unit), full.scaled(1 / unit)
     shown = replace(pair, partial=partial, full=full)
-    return Trial(shown, spoilt, bad)
+    return Trial(shown, spoilt, bad, finer)
 
 
 def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:

@@ -20,7 +20,7 @@ def read_rows(path: Path) -> list[Row]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def append_row(path: Path, keys: Mapping[str, str], values: Mapping[str, float]) -> None:
+def append_row(path: Path, keys: Mapping[str, str], values: Mapping[str, float | str]) -> None:
     """Add one row, after a header if there is none yet; NaN becomes an empty field.
 
     A last line that was cut off is overwritten.
@@ -61,5 +61,7 @@ def _whole_lines(path: Path) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
-def _as_text(value: float) -> str:
+def _as_text(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
     return "" if math.isnan(value) else f"{value:.8g}"

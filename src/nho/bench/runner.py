@@ -1,15 +1,16 @@
-"""Run methods on pairs under conditions, a row of measurements each; what is done is skipped."""
+"""One method on one pair under one condition, and the row that it becomes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
+from functools import cached_property
+from importlib.metadata import version
 
 from nho.baselines import BASELINES
 from nho.bench.datasets import Pair
 from nho.bench.perturb import Conditions, present
-from nho.bench.rowfile import append_row, check_columns, read_rows
 from nho.bench.scores import Scores, judge
 from nho.errors import InputError, NhoError
 from nho.matching import match
@@ -17,7 +18,7 @@ from nho.result import MatchResult
 from nho.settings import PRESETS, Settings, preset
 
 KEYS = ("family", "pair", "method", "changes", "seed", *Conditions().as_text())
-COLUMNS = (*KEYS, *(field.name for field in fields(Scores)))
+COLUMNS = (*KEYS, *(field.name for field in fields(Scores)), "version", "settings_hash")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,14 @@ class Contender:
     seed: str
     call: Callable[..., MatchResult]
     settings: Settings | None
+
+    @cached_property
+    def settings_hash(self) -> str:
+        """Twelve digits that stand for all settings but the threads, which change no answer."""
+        if self.settings is None:
+            return "-"
+        text = self.settings.replace(threads=0).to_json()
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def contenders(methods: list[str], changes: list[str], seeds: list[int]) -> list[Contender]:
@@ -67,44 +76,27 @@ class Outcome:
     keys: dict[str, str]
     scores: Scores | None
     failure: str = ""
+    settings_hash: str = "-"
+
+    def values(self) -> dict[str, float | str]:
+        """What a row has besides the keys."""
+        assert self.scores is not None
+        made_by = {"version": version("nho"), "settings_hash": self.settings_hash}
+        return self.scores.as_dict() | made_by
 
 
-def measure(
-    families: Mapping[str, Iterable[Pair]],
-    methods: list[Contender],
-    conditions: list[Conditions],
-    out: Path,
-) -> Iterator[Outcome]:
-    """Every method on every pair under all conditions, written to ``out`` one by one.
-
-    What ``out`` already holds is not computed again. A failure is told and not written, so the
-    next start tries again.
-    """
-    check_columns(out, COLUMNS)
-    done = {tuple(row[key] for key in KEYS) for row in read_rows(out)}
-    for family, pairs in families.items():
-        for pair in pairs:
-            for condition in conditions:
-                for method in methods:
-                    keys = _keys(family, pair, method, condition)
-                    if tuple(keys.values()) in done:
-                        continue
-                    outcome = _run(pair, method, condition, keys)
-                    if outcome.scores:
-                        append_row(out, keys, outcome.scores.as_dict())
-                        done.add(tuple(keys.values()))
-                    yield outcome
-
-
-def _run(pair: Pair, method: Contender, condition: Conditions, keys: dict[str, str]) -> Outcome:
+def run_one(family: str, pair: Pair, method: Contender, condition: Conditions) -> Outcome:
+    """One method on one pair under one condition; an error that names itself is an outcome."""
+    keys = run_keys(family, pair.name, method, condition)
     try:
         trial = present(pair, condition)
         result = method.call(trial.pair.partial, trial.pair.full, trial.anchors, method.settings)
-        return Outcome(keys, judge(result, trial))
+        return Outcome(keys, judge(result, trial), settings_hash=method.settings_hash)
     except NhoError as problem:
         return Outcome(keys, None, str(problem))
 
 
-def _keys(family: str, pair: Pair, method: Contender, condition: Conditions) -> dict[str, str]:
-    own = (family, pair.name, method.name, method.changes, method.seed)
+def run_keys(family: str, pair: str, method: Contender, condition: Conditions) -> dict[str, str]:
+    """What names a run: its row is the only one with these."""
+    own = (family, pair, method.name, method.changes, method.seed)
     return dict(zip(KEYS, (*own, *condition.as_text().values()), strict=True))

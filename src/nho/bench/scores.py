@@ -8,9 +8,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from nho.bench.perturb import Trial
+from nho.confidence import RADIUS
 from nho.metrics import geodesic_errors, region_scores
 from nho.result import MatchResult
 from nho.surface import SurfacePoints
+
+PCK_THRESHOLDS = np.arange(1, 51) / 2  # errors x100
+RISK_COVERAGES = np.arange(1, 21) / 20  # shares of the vertices, most confident first
+TRUST_BINS = np.linspace(0, 1, 11)  # of confidence
 
 
 @dataclass(frozen=True)
@@ -37,8 +42,11 @@ class Scores:
     aurc_best: float  # the same with the true errors as confidence: no order reaches less
     partial_vertices: float
     full_vertices: float
+    pck: str  # shares of the annotated vertices with an error up to PCK_THRESHOLDS
+    risk: str  # mean error of the most confident over that of all, at RISK_COVERAGES
+    trust: str  # per bin of confidence: vertices, their mean confidence, share within RADIUS
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float | str]:
         """Plain values by name."""
         return asdict(self)
 
@@ -71,6 +79,9 @@ def judge(result: MatchResult, trial: Trial) -> Scores:
         aurc_best=aurc_ratio(errors, -errors),
         partial_vertices=trial.pair.partial.n_vertices,
         full_vertices=full.n_vertices,
+        pck=_joined(_pck(errors, int(known.sum()))),
+        risk=_joined(_risk_at_coverages(errors, trust)),
+        trust=_joined(_reliability(errors, trust)),
     )
 
 
@@ -98,6 +109,35 @@ def _risk_curve(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     return np.cumsum(np.repeat(mean, size)) / np.arange(1, len(errors) + 1) / errors.mean()
 
 
+def _pck(errors: np.ndarray, annotated: int) -> np.ndarray:
+    """Percent of the annotated vertices; one without a match is never correct."""
+    within = np.searchsorted(np.sort(errors), PCK_THRESHOLDS, side="right")
+    return 100 * within / max(annotated, 1)
+
+
+def _risk_at_coverages(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    risk = _risk_curve(errors, confidence)
+    if not len(risk):
+        return np.empty(0)
+    return risk[np.maximum(np.ceil(RISK_COVERAGES * len(risk)).astype(int), 1) - 1]
+
+
+def _reliability(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """Three numbers a bin, one bin after the other; zeros for an empty one."""
+    bins = np.clip(np.digitize(confidence, TRUST_BINS) - 1, 0, len(TRUST_BINS) - 2)
+    table = np.zeros((len(TRUST_BINS) - 1, 3))
+    for number in range(len(table)):
+        inside = bins == number
+        if inside.any():
+            hit = errors[inside] <= 100 * RADIUS
+            table[number] = inside.sum(), confidence[inside].mean(), hit.mean()
+    return table.ravel()
+
+
+def _joined(values: np.ndarray) -> str:
+    return " ".join(f"{value:.4g}" for value in values)
+
+
 def _errors(result: MatchResult, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
     """(n_partial,) errors x100 of the points in triangles and of the nearest vertices."""
     full, truth = trial.pair.full, trial.pair.truth.points
@@ -107,6 +147,12 @@ def _errors(result: MatchResult, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
         np.concatenate([result.face, at_vertices.face]),
         np.concatenate([result.barycentric, at_vertices.barycentric]),
     )
+    if trial.finer is not None:
+        full, truth, found = (
+            trial.finer.fine,
+            trial.finer.fine_truth.points,
+            trial.finer.lifted(found),
+        )
     twice = np.tile(np.arange(len(truth)), 2)
     errors = 100 * geodesic_errors(full, found, truth[twice])
     return errors[: len(truth)], errors[len(truth) :]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from nho.cli import anchors, batch, cache, demo, doctor, evaluate, match
+from nho.cli import anchors, batch, bench, cache, demo, doctor, evaluate, match
 from nho.errors import NhoError
 
 
@@ -39,6 +39,7 @@ app = typer.Typer(
 app.command("match")(match.match_command)
 app.command("batch")(batch.batch_command)
 app.add_typer(anchors.app, name="anchors")
+app.command("bench")(bench.bench_command)
 app.command("eval")(evaluate.eval_command)
 app.command("demo")(demo.demo_command)
 app.command("doctor")(doctor.doctor_command)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
 from typing import Any
 
 import jinja2
@@ -14,6 +12,8 @@ from nho.colours import scalar_colours
 from nho.errors import InputError
 from nho.mesh import Mesh
 from nho.report.curves import charts
+from nho.report.embedding import json_for_html as _json_for_html
+from nho.report.embedding import part
 from nho.report.scene import REGION_INSIDE, REGION_OUTSIDE, scene
 from nho.report.shown import too_large
 from nho.result import MatchResult
@@ -47,9 +47,9 @@ def render_report(
     environment.filters["number"] = _number
     suspects = sorted({int(row) for row in extra.get("suspect_anchors", ())})
     following = extra.get("next_anchor")
-    text = environment.from_string(_part("template.html.jinja")).render(
-        style=Markup(_part("style.css")),
-        scripts=[Markup(_part(name)) for name in ("shapeview.js", "viewer.js")],
+    text = environment.from_string(part("template.html.jinja")).render(
+        style=Markup(part("style.css")),
+        scripts=[Markup(part(name)) for name in ("shapeview.js", "viewer.js")],
         data=_json_for_html(scene(partial, full, result, suspects, following)),
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,
@@ -128,14 +128,6 @@ def _number(value: Any) -> str:
     return str(value)
 
 
-def _json_for_html(value: Any) -> Markup:
-    """JSON that cannot end, or be taken for markup in, the script element around it."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
 def _css_gradient() -> str:
     stops = scalar_colours(np.linspace(0, 1, 16))
     return f"linear-gradient(to right, {', '.join(map(_css_colour, stops))})"
@@ -144,7 +136,3 @@ def _css_gradient() -> str:
 def _css_colour(colour: Any) -> str:
     red, green, blue = map(int, colour)
     return f"rgb({red} {green} {blue})"
-
-
-def _part(name: str) -> str:
-    return files(__name__).joinpath(name).read_text(encoding="utf-8")

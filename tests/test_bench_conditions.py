@@ -1,4 +1,4 @@
-"""The accuracy tool: conditions do what they say, rows survive a kill, tables add up."""
+"""Conditions do what they say, scores are those of the truth, rows survive a kill."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import nho
-from nho.bench import accuracy, runner
 from nho.bench.datasets import FAMILIES, Pair
-from nho.bench.perturb import Conditions, present
+from nho.bench.perturb import Conditions, conditions_text, present
 from nho.bench.rowfile import append_row, read_rows
-from nho.bench.runner import COLUMNS, KEYS, contenders, measure
+from nho.bench.runner import contenders, run_keys, run_one
 from nho.bench.scores import aurc_ratio, judge, risk_half
-from nho.bench.tables import conditions_text, table
 from nho.geodesics import distances_from, edge_graph
 from nho.groundtruth import GroundTruth
 from nho.surface import SurfacePoints
@@ -234,49 +231,10 @@ def test_a_cut_off_row_longer_than_the_next_leaves_nothing_behind(tmp_path):
     assert path.read_text() == "pair,error\na,1\nb,2\n"
 
 
-def test_another_table_is_refused_before_anything_is_run(tmp_path, pair):
-    path = tmp_path / "old.csv"
-    path.write_text("family,pair,preset\nm,a,default\n")
-    before = path.read_bytes()
-    with pytest.raises(nho.InputError, match=r"old\.csv: its columns are not those"):
-        list(measure({"f": [pair]}, contenders(["nearest"], [], [0]), [Conditions()], path))
-    assert path.read_bytes() == before
-
-
 # Running
 
 
-@pytest.fixture
-def counted(monkeypatch, result):
-    """`match` replaced by a count of its calls; the seed shows in the confidence only."""
-    calls: list[nho.Settings] = []
-
-    def stand_in(partial, full, anchors, settings):
-        calls.append(settings)
-        return result
-
-    monkeypatch.setattr(runner, "match", stand_in)
-    return calls
-
-
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, pair, counted):
-    path = tmp_path / "rows.csv"
-    methods = contenders(["default", "nearest"], ["rounds=1"], [0, 1])
-    conditions = [Conditions(5), Conditions(10)]
-    steps = measure({"f": [pair]}, methods, conditions, path)
-    for _ in range(4):
-        next(steps)
-    steps.close()
-    assert len(read_rows(path)) == 4 and len(counted) == 3
-    path.write_bytes(path.read_bytes() + b"f,piece,def")
-    rest = list(measure({"f": [pair]}, methods, conditions, path))
-    assert len(rest) == 2 and len(counted) == 4
-    rows = read_rows(path)
-    assert len(rows) == len({tuple(row[key] for key in KEYS) for row in rows}) == 6
-    assert list(measure({"f": [pair]}, methods, conditions, path)) == []
-
-
-def test_settings_reach_presets_and_baselines_run_once(counted):
+def test_settings_reach_presets_and_baselines_run_once():
     found = contenders(["paper", "nearest"], ["rounds=1", "threads=1"], [3, 4])
     assert [(c.name, c.changes, c.seed) for c in found] == [
         ("paper", "rounds=1 threads=1", "3"),
@@ -287,8 +245,8 @@ def test_settings_reach_presets_and_baselines_run_once(counted):
     assert found[2].settings is None
 
 
-def test_rows_of_other_conditions_are_not_taken_for_done(tmp_path, pair, counted):
-    path, methods = tmp_path / "rows.csv", contenders(["default"], [], [0])
+def test_every_condition_names_another_run():
+    [method] = contenders(["default"], [], [0])
     changes = [
         {},
         {"sampling": "random"},
@@ -299,115 +257,26 @@ def test_rows_of_other_conditions_are_not_taken_for_done(tmp_path, pair, counted
         {"rotate": 0},
         {"rotate": 1},
         {"input_scale": "normalised"},
+        {"full_faces": 0.5},
     ]
-    for change in changes:
-        list(measure({"f": [pair]}, methods, [Conditions(**change)], path))
-    assert len(counted) == len(changes)
-    assert len({conditions_text(row) for row in read_rows(path)}) == len(changes)
+    keys = [run_keys("f", "pair", method, Conditions(**change)) for change in changes]
+    assert len({tuple(each.values()) for each in keys}) == len(changes)
+    assert len({conditions_text(each) for each in keys}) == len(changes)
+    assert [Conditions.from_text(each) for each in keys] == [Conditions(**c) for c in changes]
 
 
-def test_a_failure_is_told_and_tried_again(tmp_path, pair):
-    path, methods = tmp_path / "rows.csv", contenders(["nearest"], [], [0])
-    for _ in range(2):
-        [outcome] = measure({"f": [pair]}, methods, [Conditions(2)], path)
-        assert outcome.scores is None and "at least 3 are needed" in outcome.failure
-    assert read_rows(path) == []
+def test_a_failure_is_an_outcome_with_its_reason(pair):
+    [method] = contenders(["nearest"], [], [0])
+    outcome = run_one("f", pair, method, Conditions(2))
+    assert outcome.scores is None and "at least 3 are needed" in outcome.failure
 
 
-# Tables
-
-
-def row(pair: str, error: float, seed: str = "0", **others: str) -> dict[str, str]:
-    first = {**dict.fromkeys(COLUMNS, "1"), "family": "m", "method": "default", "changes": ""}
-    return {
-        **first,
-        **Conditions().as_text(),
-        "pair": pair,
-        "seed": seed,
-        "geodesic_error": str(error),
-        "bad_found": "",
-        **others,
-    }
-
-
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_a_table_holds_means_and_the_worst_pair():
-    text = table([row("a", 1.0), row("b", 4.0, iou="90"), row("c", 2.5, family="h")])
-    title, rule, first, second = (cells(line) for line in text.splitlines())
-    assert len(title) == len(rule) == len(first) == len(second)
-    found = dict(zip(title, first, strict=True))
-    assert found["pairs"] == "2" and found["error x100"] == "2.50"
-    assert found["worst pair"] == "4.00 (b)" and found["IoU %"] == "45.5"
-    assert found["wrong anchors found"] == "-" and found["conditions"] == "25 anchors"
-    assert second[0] == "h" and second[4] == "2.50"
-
-
-def test_seeds_are_averaged_and_their_spread_is_told():
-    rows = [row("a", 1.0, "0"), row("a", 3.0, "1"), row("b", 2.0, "0"), row("b", 6.0, "1")]
-    rows.append(row("c", 9.0, "0"))  # not measured with seed 1: no part of the spread
-    found = dict(zip(*map(cells, (table(rows).splitlines()[i] for i in (0, 2))), strict=True))
-    assert found["error x100"] == f"{(2 + 4 + 9) / 3:.2f} +- {np.std([1.5, 4.5], ddof=1):.2f}"
-    assert found["worst pair"] == "9.00 (c)" and found["pairs"] == "3"
-
-
-def test_configurations_are_kept_apart():
-    rows = [
-        row("a", 1.0),
-        row("a", 2.0, changes="rounds=1"),
-        row("a", 3.0, bad="0.2", bad_kind="swap"),
-    ]
-    lines = [cells(line) for line in table(rows).splitlines()[2:]]
-    assert [line[1] for line in lines] == ["default", "default rounds=1", "default"]
-    assert lines[2][2].startswith("25 anchors, 20 % wrong by swap")
-
-
-# The command
-
-
-@pytest.fixture
-def command(monkeypatch, pair, tmp_path):
-    """Run the command on a family of two synthetic pairs; output, exit code or error."""
-    family = [pair, replace(pair, name="second")]
-    monkeypatch.setattr(accuracy, "FAMILIES", {"cuts": lambda folder: iter(family)})
-
-    def run(*arguments: str):
-        given = ["--data", str(tmp_path), "--families", "cuts", "--out", str(tmp_path / "r.csv")]
-        return CliRunner().invoke(accuracy.app, [*given, *arguments])
-
-    return run
-
-
-def test_the_command_writes_rows_and_prints_the_table(command, tmp_path):
-    done = command("--methods", "nearest,anchor-distance", "--anchors", "3,10")
-    assert done.exit_code == 0, done.output
-    rows = read_rows(tmp_path / "r.csv")
-    assert len(rows) == 8 and tuple(rows[0]) == COLUMNS
-    assert done.output.count("\n| cuts |") == 4
-    assert "cuts piece nearest 3 anchors: error 0.00" in done.output
-
-
-def test_every_skips_pairs(command, tmp_path):
-    command("--methods", "nearest", "--every", "2")
-    assert [row["pair"] for row in read_rows(tmp_path / "r.csv")] == ["piece"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--methods", "nearst"], "method 'nearst' is unknown; choose paper, default, nearest"),
-        (["--families", "faust"], "family 'faust' is unknown; choose cuts"),
-        (["--anchors", "5;10"], "--anchors '5;10' is not a list of whole numbers"),
-        (["--seeds", ""], "--seeds is empty"),
-        (["--set", "round=1"], "setting 'round' does not exist"),
-        (["--methods", "nearest", "--anchors", "2"], "2 runs failed"),
-    ],
-)
-def test_faults_are_one_sentence(command, arguments, message):
-    fault = command(*arguments).exception
-    assert isinstance(fault, nho.NhoError) and message in str(fault)
+def test_the_settings_hash_tells_settings_apart_but_not_threads():
+    one, other, threaded = (
+        contenders(["paper"], changes, [0])[0].settings_hash
+        for changes in ([], ["rounds=1"], ["threads=1"])
+    )
+    assert one == threaded != other
 
 
 # Evaluation data
@@ -417,7 +286,8 @@ def test_faults_are_one_sentence(command, arguments, message):
 @pytest.mark.parametrize("family", ["pfaust_m", "pfaust_h"])
 def test_same_subject_pairs_are_the_listed_ones_on_a_more_isometric_full_shape(data, family):
     stretch: dict[str, list[float]] = {"same": [], "other": []}
-    for same, other in islice(zip(FAMILIES[f"{family}_same"](data), FAMILIES[family](data)), 6):
+    both = (FAMILIES[name].pairs(data) for name in (f"{family}_same", family))
+    for same, other in islice(zip(*both), 6):
         partial_name, full_name = same.name.split("-")
         assert full_name == f"{partial_name[:-1]}0"
         assert partial_name == other.name.split("-")[0]

@@ -1,0 +1,248 @@
+"""`nho bench`, and its progress: a bar on a terminal, a line a run elsewhere."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from nho.baselines import BASELINES
+from nho.bench.conductor import run_studies
+from nho.bench.datasets import FAMILIES
+from nho.bench.engine import BenchProgress, Callback
+from nho.bench.rerun import rerun
+from nho.bench.studies import STUDIES, Request
+from nho.bench.studies.study import ALWAYS_THERE
+from nho.cli.batch import duration
+from nho.errors import InputError
+from nho.settings import PRESETS
+
+_METHODS = (*PRESETS, *BASELINES)
+
+
+def bench_command(
+    study: Annotated[
+        str, typer.Option("--study", help=f"Of {', '.join(STUDIES)}; several, or all.")
+    ] = "main",
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", envvar="NHO_DATA", help="Folder of data sets, see the docs."),
+    ] = None,
+    families: Annotated[
+        str, typer.Option("--families", help=f"Of {', '.join(FAMILIES)}; all there are.")
+    ] = "",
+    methods: Annotated[
+        str,
+        typer.Option("--methods", help=f"Of {', '.join(_METHODS)}, or all; by study if not given."),
+    ] = "",
+    out: Annotated[Path, typer.Option("--out", help="Folder for everything.")] = Path("nho-bench"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One pair a family, few variants: minutes.")
+    ] = False,
+    as_given: Annotated[
+        bool, typer.Option("--as-given", help="Main tables: no normalised and rotated input.")
+    ] = False,
+    every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
+    seeds: Annotated[
+        str, typer.Option("--seeds", help="Settings seeds of the studies ablation and parts.")
+    ] = "0",
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", help="Runs at a time; one a core if not given.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
+        ),
+    ] = None,
+    row: Annotated[
+        str | None,
+        typer.Option(
+            "--rerun", metavar="CSV:ROW", help="Measure one row again (from 1) and compare."
+        ),
+    ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No progress; failures are still told.")
+    ] = False,
+) -> None:
+    """Measure methods on data sets: every table and figure of the paper, and of this project.
+
+    Writes rows (CSV), tables (Markdown, LaTeX), figures (SVG, PDF, PNG) and one `report.html` to
+    the folder of `--out`. The same command again goes on where it stopped: what is measured is
+    kept, what failed is tried again. Studies share their runs.
+
+    Data sets that are not there are left out; `synthetic`, which needs no files, is always there.
+    Timings are honest only with `--jobs 1` on a machine that does nothing else.
+
+    Ends with 1 if any run failed.
+
+    Example: `nho bench --study all --quick --out quick`
+    """
+    if row is not None:
+        typer.echo(rerun(row, data))
+        return
+    names = _studies(study)
+    request = Request(
+        data,
+        _families(families, data, quick),
+        _methods(methods),
+        quick,
+        every,
+        tuple(_whole_numbers(seeds, "--seeds")),
+        as_given,
+        (lambda note: None) if quiet else (lambda note: typer.echo(note, err=True)),
+    )
+    try:
+        with bench_display(quiet) as progress:
+            page, failures = run_studies(
+                names,
+                request,
+                out,
+                _command(request, out),
+                jobs=jobs,
+                scheduler=scheduler,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        typer.echo(
+            "nho: interrupted; what was measured is kept, and the same command goes on from here",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+    for name, problem in failures.items():
+        typer.echo(f"failed: {name}: {problem}", err=True)
+    if not quiet:
+        typer.echo(f"look at {page}")
+    if failures:
+        raise typer.Exit(1)
+
+
+def _command(request: Request, out: Path) -> str:
+    """The command of one study, with the folders' names only: pages are shared."""
+    words = ["nho bench --study {study}"]
+    words += ["--data DIR"] if request.data else []
+    words += [f"--families {','.join(request.families)}"]
+    words += [f"--methods {','.join(request.methods)}"] if request.methods else []
+    words += ["--quick"] if request.quick else []
+    words += ["--as-given"] if request.as_given else []
+    words += [f"--every {request.every}"] if request.every > 1 else []
+    words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds != (0,) else []
+    return " ".join([*words, f"--out {shlex.quote(out.name)}"])
+
+
+def _studies(text: str) -> list[str]:
+    names = _words(text)
+    if names == ["all"]:
+        return list(STUDIES)
+    return _known(names, STUDIES, "study", "all")
+
+
+def _families(text: str, data: Path | None, quick: bool) -> tuple[str, ...]:
+    names = _words(text)
+    if data is not None and not data.is_dir():
+        raise InputError(f"{data}: no such folder of data sets")
+    if names:
+        for name in _known(names, FAMILIES, "family", ""):
+            FAMILIES[name].names(data)  # says what is missing, and where it goes
+        return tuple(names)
+    there = [name for name, family in FAMILIES.items() if name != ALWAYS_THERE]
+    if quick:
+        there = [name for name in there if FAMILIES[name].published]
+    there = [name for name in there if data is not None and FAMILIES[name].present(data)]
+    return (ALWAYS_THERE, *there)
+
+
+def _methods(text: str) -> tuple[str, ...]:
+    names = _words(text)
+    if names == ["all"]:
+        return _METHODS
+    return tuple(_known(names, _METHODS, "method", "all"))
+
+
+def _known(names: list[str], known: object, what: str, other: str) -> list[str]:
+    choices = list(known)  # type: ignore[call-overload]
+    for name in names:
+        if name not in choices:
+            also = f" or {other}" if other else ""
+            raise InputError(f"{what} {name!r} is unknown; choose of {', '.join(choices)}{also}")
+    return names
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+
+
+def _whole_numbers(text: str, option: str) -> list[int]:
+    try:
+        return [int(word) for word in _words(text)] or [0]
+    except ValueError:
+        raise InputError(f"{option} {text!r} is not a list of whole numbers") from None
+
+
+@contextmanager
+def bench_display(quiet: bool) -> Iterator[Callback]:
+    """A callback for `run_studies` that draws to stderr; nothing at all if ``quiet``."""
+    if quiet:
+        yield lambda event: None
+    elif sys.stderr.isatty():
+        columns = (
+            TextColumn("runs"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]}", style="red"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        with Progress(*columns, console=Console(stderr=True)) as bars:
+            yield _Bar(bars)
+    else:
+        yield _line
+
+
+class _Bar:
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._task: TaskID = bars.add_task("runs", total=None, failed="", left="")
+
+    def __call__(self, event: BenchProgress) -> None:
+        self._bars.update(
+            self._task,
+            completed=event.done,
+            total=event.total,
+            failed=f"{event.failed} failed" if event.failed else "",
+            left=_left(event),
+        )
+
+
+def _line(event: BenchProgress) -> None:
+    if not event.name:
+        typer.echo(f"{event.total - event.done} of {event.total} runs to do", err=True)
+        return
+    parts = [f"{event.done}/{event.total} {event.name}"]
+    parts[0] += f": failed: {event.problem}" if event.problem else ""
+    parts += [f"{event.failed} failed"] if event.failed else []
+    parts += [_left(event)] if _left(event) else []
+    typer.echo(", ".join(parts), err=True)
+
+
+def _left(event: BenchProgress) -> str:
+    if math.isnan(event.left) or event.done >= event.total:
+        return ""
+    return f"about {duration(event.left)} left"
