@@ -167,3 +167,26 @@ def test_workers_that_cannot_do_the_work_are_named_before_it_starts(
     with pytest.raises(InputError, match=part) as told:
         run_batch(read_pairs(path), tmp_path / "out", SETTINGS, scheduler=local)
     assert "tcp://" in str(told.value)
+
+
+def test_a_benchmark_runs_on_the_workers_and_one_killed_loses_nothing(tmp_path):
+    from nho.bench.engine import execute, rows_of
+    from nho.bench.studies import STUDIES, Request
+
+    tasks = STUDIES["units"].plan(Request(None, ("synthetic",), ("nearest",), quick=True))
+    tasks += STUDIES["sampling"].plan(Request(None, ("synthetic",), ("nearest",), quick=True))
+    with cluster(tmp_path) as (address, processes):
+
+        def kill_one(event):
+            if event.done == 1:
+                processes[-1].kill()
+
+        failures = execute(tasks, tmp_path / "out", None, scheduler=address, progress=kill_one)
+    assert failures == {}
+    assert len(rows_of(tasks, tmp_path / "out")) == len(tasks)
+    here = execute(tasks, tmp_path / "here", None, jobs=1)
+    assert here == {}
+    for there, local in zip(
+        rows_of(tasks, tmp_path / "out"), rows_of(tasks, tmp_path / "here"), strict=True
+    ):
+        assert {**there, "seconds": ""} == {**local, "seconds": ""}

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 from typer.testing import CliRunner
 
 from nho.bench.rowfile import read_rows
+from nho.bench.runner import KEYS
 from nho.cli.app import app
 from nho.errors import NhoError
 
@@ -54,6 +61,28 @@ def test_a_wrong_word_is_one_sentence(words, told, tmp_path):
     assert isinstance(done.exception, NhoError)
     assert told in str(done.exception)
     assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_run_killed_with_all_its_workers_goes_on_where_it_was(made, tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "nho", *RUN, "--jobs", "2", "--quiet", "--out", str(out)]
+    process = subprocess.Popen(command, start_new_session=True)
+    rows = out / "matches.csv"
+    while not (rows.exists() and len(read_rows(rows)) >= 2):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = read_rows(rows)
+    assert not (out / "report.html").exists()
+    subprocess.run(command, check=True)
+    finished = read_rows(rows)
+    assert finished[: len(kept)] == kept
+    assert len(finished) == len({tuple(row[key] for key in KEYS) for row in finished})
+    assert sorted(row["iou"] for row in finished) == sorted(
+        row["iou"] for row in read_rows(made / "matches.csv")
+    )
+    assert (out / "report.html").exists()
 
 
 def test_a_row_beyond_the_last_is_named(made):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from nho.geodesics import edge_graph
@@ -18,6 +19,7 @@ from nho.result import MatchResult
 from nho.surface import SurfacePoints
 
 _SOURCES_AT_ONCE = 256
+_NEAR = 0.1  # of sqrt(area): how far the first search goes
 
 
 @dataclass(frozen=True)
@@ -74,20 +76,31 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     found_corner, found_leg = _corners(full, found, found_at)
     straight = np.linalg.norm(goal_at - found_at, axis=1)
     best = np.where(_in_one_triangle(full, goal, found), straight, np.inf)
-    for corner in range(3):
-        # A truth at a vertex needs that corner only; it saves most of the Dijkstra runs.
-        needed = np.isfinite(goal_leg[:, corner])
-        sources = np.unique(goal_corner[needed, corner])
-        for first in range(0, len(sources), _SOURCES_AT_ONCE):
-            chunk = sources[first : first + _SOURCES_AT_ONCE]
-            reach = dijkstra(graph, directed=False, indices=chunk)
-            rows = np.flatnonzero(needed & np.isin(goal_corner[:, corner], chunk))
-            line = np.searchsorted(chunk, goal_corner[rows, corner])
-            ways = reach[line[:, None], found_corner[rows]] + found_leg[rows]
-            ways = ways.min(axis=1) + goal_leg[rows, corner]
+    # Most errors are small. A search that ends early is exact for what it finds within its reach:
+    # any other way is longer than that.
+    left = np.arange(len(both))
+    for reach in (_NEAR * np.sqrt(full.area), np.inf):
+        for corner in range(3):
+            # A truth at a vertex needs that corner only; it saves most of the Dijkstra runs.
+            rows = left[np.isfinite(goal_leg[left, corner])]
+            ways = _ways(graph, goal_corner[rows, corner], found_corner[rows], reach)
+            ways = (ways + found_leg[rows]).min(axis=1) + goal_leg[rows, corner]
             best[rows] = np.minimum(best[rows], ways)
+        left = left[best[left] > reach]
     errors[both] = best / np.sqrt(full.area)
     return errors
+
+
+def _ways(graph: csr_matrix, sources: np.ndarray, targets: np.ndarray, reach: float) -> np.ndarray:
+    """(n, 3) distances from each source to its three targets; inf if beyond ``reach``."""
+    found = np.full(targets.shape, np.inf)
+    different, row_of = np.unique(sources, return_inverse=True)
+    for first in range(0, len(different), _SOURCES_AT_ONCE):
+        chunk = different[first : first + _SOURCES_AT_ONCE]
+        lengths = dijkstra(graph, directed=False, indices=chunk, limit=reach)
+        rows = np.flatnonzero((row_of >= first) & (row_of < first + len(chunk)))
+        found[rows] = lengths[row_of[rows, None] - first, targets[rows]]
+    return found
 
 
 def _in_one_triangle(mesh: Mesh, goal: SurfacePoints, found: SurfacePoints) -> np.ndarray:

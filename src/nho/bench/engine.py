@@ -164,7 +164,7 @@ def execute(
 
 
 def unmeasured(tasks: Sequence[Task], out: Path) -> list[Task]:
-    """Tasks without a row, one of each; those of a pair one after the other."""
+    """Tasks without a row, one of each: long ones first, then pair by pair."""
     known = {kind: _finished(out, of_kind) for kind, of_kind in _by_kind(tasks).items()}
     todo: dict[tuple[str, tuple[str, ...]], Task] = {}
     for task in tasks:
@@ -172,7 +172,12 @@ def unmeasured(tasks: Sequence[Task], out: Path) -> list[Task]:
         row = known[task.kind].get(key)
         if row is None or any(row[name] != wanted for name, wanted in task.stamp.items()):
             todo.setdefault((task.kind, key), task)
-    return sorted(todo.values(), key=lambda task: (task.keys["family"], task.keys["pair"]))
+
+    def place(task: Task) -> tuple[float, str, str]:
+        # A long one at the end would keep the other workers waiting.
+        return (-task.effort, task.keys["family"], task.keys["pair"])
+
+    return sorted(todo.values(), key=place)
 
 
 def rows_of(tasks: Sequence[Task], out: Path) -> list[Row]:

@@ -71,5 +71,4 @@ STUDY = Study(
     "What do regions, maps and learned eigenfunctions look like?",
     plan,
     report,
-    wide=True,
 )
