@@ -61,7 +61,7 @@ def test_names_are_text_never_markup() -> None:
     text = render_gallery([case], EVIL)
     assert "<script>window" not in text and "<img" not in text
     assert "{{ 7*7 }}" in text  # not evaluated either
-    assert text.count("<script") == 3
+    assert text.count("<script") == 4  # the data and our three
     assert scenes(text)[0]["methods"][1] == EVIL
 
 

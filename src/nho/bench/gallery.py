@@ -43,6 +43,7 @@ def render_gallery(cases: list[Case], title: str = "Gallery") -> str:
         style=Markup(part("style.css")),
         scripts=[
             Markup(part("shapeview.js")),
+            Markup(part("steering.js")),
             Markup(part("gallery.js", "nho.bench")),
         ],
         data=json_for_html([_scene(case, most) for case in cases]),

@@ -11,19 +11,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from nho.batch import BatchProgress, Row, read_pairs, run_batch
 from nho.batch.names import SUMMARY
 from nho.batch.runner import BatchCallback
+from nho.cli.counting import CountingBar, counted_line, counting_bar, duration
 from nho.cli.match import Changes, Preset, Seed, chosen_settings
 
 
@@ -117,16 +109,8 @@ def batch_display(quiet: bool) -> Iterator[BatchCallback]:
     if quiet:
         yield lambda event: None
     elif sys.stderr.isatty():
-        columns = (
-            TextColumn("pairs"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[failed]}", style="red"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-        )
-        with Progress(*columns, console=Console(stderr=True)) as bars:
-            yield _Bar(bars)
+        with counting_bar("pairs") as bar:
+            yield _Bar(bar)
     else:
         yield _Lines()
 
@@ -148,29 +132,14 @@ class _Pace:
         return f"about {duration(seconds)} left"
 
 
-def duration(seconds: float) -> str:
-    """Such as ``45 s``, ``12 min``, ``3.5 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 class _Bar:
-    def __init__(self, bars: Progress) -> None:
-        self._bars, self._pace = bars, _Pace()
-        self._task: TaskID = bars.add_task("pairs", total=None, failed="", left="")
+    def __init__(self, bar: CountingBar) -> None:
+        self._bar, self._pace = bar, _Pace()
 
     def __call__(self, event: BatchProgress) -> None:
         if event.note:
-            self._bars.console.print(event.note, markup=False, highlight=False)
-        failed = f"{event.failed} failed" if event.failed else ""
-        self._bars.update(
-            self._task,
-            completed=event.done,
-            total=event.total,
-            failed=failed,
-            left=self._pace.left(event),
-        )
+            self._bar.say(event.note)
+        self._bar.update(event.done, event.total, event.failed, self._pace.left(event))
 
 
 class _Lines:
@@ -183,7 +152,5 @@ class _Lines:
             typer.echo(event.note, err=True)
         if event.row is None:
             return
-        parts = [f"{event.done}/{event.total} {event.row.name}: {event.row.status}"]
-        parts += [f"{event.failed} failed"] if event.failed else []
-        parts += [left] if left else []
-        typer.echo(", ".join(parts), err=True)
+        told = f"{event.row.name}: {event.row.status}"
+        typer.echo(counted_line(event.done, event.total, told, event.failed, left), err=True)

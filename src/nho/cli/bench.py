@@ -11,15 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from nho.baselines import BASELINES
 from nho.bench.conductor import run_studies
@@ -28,7 +19,7 @@ from nho.bench.engine import BenchProgress, Callback
 from nho.bench.rerun import rerun
 from nho.bench.studies import STUDIES, Request
 from nho.bench.studies.study import ALWAYS_THERE
-from nho.cli.batch import duration
+from nho.cli.counting import counted_line, counting_bar, duration
 from nho.errors import InputError
 from nho.settings import PRESETS
 
@@ -202,44 +193,19 @@ def bench_display(quiet: bool) -> Iterator[Callback]:
     if quiet:
         yield lambda event: None
     elif sys.stderr.isatty():
-        columns = (
-            TextColumn("runs"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[failed]}", style="red"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-        )
-        with Progress(*columns, console=Console(stderr=True)) as bars:
-            yield _Bar(bars)
+        with counting_bar("runs") as bar:
+            yield lambda event: bar.update(event.done, event.total, event.failed, _left(event))
     else:
         yield _line
-
-
-class _Bar:
-    def __init__(self, bars: Progress) -> None:
-        self._bars = bars
-        self._task: TaskID = bars.add_task("runs", total=None, failed="", left="")
-
-    def __call__(self, event: BenchProgress) -> None:
-        self._bars.update(
-            self._task,
-            completed=event.done,
-            total=event.total,
-            failed=f"{event.failed} failed" if event.failed else "",
-            left=_left(event),
-        )
 
 
 def _line(event: BenchProgress) -> None:
     if not event.name:
         typer.echo(f"{event.total - event.done} of {event.total} runs to do", err=True)
         return
-    parts = [f"{event.done}/{event.total} {event.name}"]
-    parts[0] += f": failed: {event.problem}" if event.problem else ""
-    parts += [f"{event.failed} failed"] if event.failed else []
-    parts += [_left(event)] if _left(event) else []
-    typer.echo(", ".join(parts), err=True)
+    told = event.name + (f": failed: {event.problem}" if event.problem else "")
+    line = counted_line(event.done, event.total, told, event.failed, _left(event))
+    typer.echo(line, err=True)
 
 
 def _left(event: BenchProgress) -> str:

@@ -49,7 +49,7 @@ def render_report(
     following = extra.get("next_anchor")
     text = environment.from_string(part("template.html.jinja")).render(
         style=Markup(part("style.css")),
-        scripts=[Markup(part(name)) for name in ("shapeview.js", "viewer.js")],
+        scripts=[Markup(part(name)) for name in ("shapeview.js", "steering.js", "viewer.js")],
         data=_json_for_html(scene(partial, full, result, suspects, following)),
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,

@@ -148,66 +148,12 @@
   }
 
   function listen(name) {
-    const view = views[name], target = view.overlay;
-    const held = new Map(); // pointers that are down, by id
-    const place = (event) => {
-      const box = target.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
-    };
-    const inView = ([x, y]) => [(2 * x) / view.width - 1, 1 - (2 * y) / view.height];
-    const middle = () => {
-      const all = [...held.values()];
-      return [0, 1].map((i) => all.reduce((sum, at) => sum + at[i], 0) / all.length);
-    };
-    const spread = () => {
-      const [a, b] = [...held.values()];
-      return Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
-    };
-    target.addEventListener("pointerdown", (event) => {
-      target.setPointerCapture(event.pointerId);
-      held.set(event.pointerId, place(event));
-      if (event.pointerType !== "mouse") point(name, ...place(event)); // a finger cannot hover
-    });
-    target.addEventListener("pointermove", (event) => {
-      if (!held.has(event.pointerId)) {
-        if (event.pointerType === "mouse") point(name, ...place(event));
-        return;
-      }
-      const before = middle(), wide = held.size === 2 ? spread() : 1;
-      held.set(event.pointerId, place(event));
-      const after = middle(), dx = after[0] - before[0], dy = after[1] - before[1];
-      const panning = held.size > 1 || event.shiftKey || (event.buttons & 6) !== 0;
-      each(name, (one) => {
-        if (panning) one.shift((2 * dx) / view.width, (-2 * dy) / view.height);
-        else one.turn(0.01 * dx, 0.01 * dy);
-        if (held.size === 2) one.magnify(spread() / wide, inView(after));
-      });
-    });
-    for (const kind of ["pointerup", "pointercancel"]) {
-      target.addEventListener(kind, (event) => held.delete(event.pointerId));
-    }
-    target.addEventListener("pointerleave", (event) => {
-      if (event.pointerType !== "mouse" || held.size) return;
+    const view = views[name];
+    steer(view.overlay, (change) => each(name, change), (at) => {
+      if (at) return point(name, ...at);
       hover.partial = hover.full = -1;
       readout();
       draw();
-    });
-    target.addEventListener("contextmenu", (event) => event.preventDefault());
-    target.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const lines = event.deltaMode === 1 ? 18 : 1;
-      const factor = Math.exp(-0.0015 * lines * event.deltaY);
-      each(name, (one) => one.magnify(factor, inView(place(event))));
-    }, { passive: false });
-    target.addEventListener("keydown", (event) => {
-      const turns = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-      const zooms = { "+": 1.15, "=": 1.15, "-": 1 / 1.15 };
-      if (event.key in turns) {
-        each(name, (one) => one.turn(...turns[event.key].map((way) => 0.12 * way)));
-      } else if (event.key in zooms) {
-        each(name, (one) => one.magnify(zooms[event.key], [0, 0]));
-      } else return;
-      event.preventDefault();
     });
     view.canvas.addEventListener("webglcontextlost", () => {
       find("#no-webgl").hidden = false;

@@ -44,6 +44,7 @@ class OneCondition:
         self,
         name: str,
         title: str,
+        question: str,
         column: str,
         values: Mapping[str, tuple[str, str]],
         quick: tuple[str, ...],
@@ -54,6 +55,7 @@ class OneCondition:
         self.name, self.title, self.note = name, title, note
         self.column, self.values, self.published = column, values, published
         self._quick, self._axis = quick, number_axis
+        self.study = Study(name, title, question, self.plan, self.report)
 
     def plan(self, request: Request) -> list[MatchTask]:
         """Every method under every value."""
@@ -150,6 +152,7 @@ class OneCondition:
 SAMPLING = OneCondition(
     "sampling",
     "How anchors are drawn",
+    "Does it matter how the anchored points are spread?",
     "sampling",
     {
         "geodesic": ("geodesic FPS", "geodesic"),
@@ -163,6 +166,7 @@ SAMPLING = OneCondition(
 BUDGET = OneCondition(
     "budget",
     "How many anchors",
+    "How many anchors are needed?",
     "anchors",
     {
         "3": ("3", ""),
@@ -181,6 +185,7 @@ BUDGET = OneCondition(
 DISCRETISATION = OneCondition(
     "discretisation",
     "A coarser full mesh",
+    "What if the full shape is meshed much more coarsely than the partial one?",
     "full_faces",
     {
         "1": ("all faces", ""),
@@ -196,26 +201,4 @@ DISCRETISATION = OneCondition(
     "share of the faces",
 )
 
-STUDIES = [
-    Study(
-        SAMPLING.name,
-        SAMPLING.title,
-        "Does it matter how the anchored points are spread?",
-        SAMPLING.plan,
-        SAMPLING.report,
-    ),
-    Study(
-        BUDGET.name,
-        BUDGET.title,
-        "How many anchors are needed?",
-        BUDGET.plan,
-        BUDGET.report,
-    ),
-    Study(
-        DISCRETISATION.name,
-        DISCRETISATION.title,
-        "What if the full shape is meshed much more coarsely than the partial one?",
-        DISCRETISATION.plan,
-        DISCRETISATION.report,
-    ),
-]
+STUDIES = [SAMPLING.study, BUDGET.study, DISCRETISATION.study]
