@@ -17,13 +17,13 @@ from nho.bench.tasks import MatchTask
 
 PARTS = {  # what is switched off -> settings
     "second look": ("coordinates=none",),
-    "learning: plain Laplacian": ("coordinates=laplacian",),
+    "learning (plain Laplacian instead)": ("coordinates=laplacian",),
     "natural border of the region": ("insulated=false",),
     "more than one round": ("rounds=1",),
     "area loss": ("weight_area=0",),
     "negatives": ("negatives=false",),
     "area loss and negatives": ("weight_area=0", "negatives=false"),
-    "distances: laid on by the anchors": ("start=similarity",),
+    "distances (laid on by the anchors)": ("start=similarity",),
     "calibration of distances": ("calibrate_distances=false",),
     "orientation": ("turn_weight=0",),
     "relief": ("relief=false",),
@@ -34,7 +34,7 @@ ADDED = {  # what the paper has and `default` has not
     "with topology loss": ("weight_topology=0.3",),
 }
 BUDGETS = (5, 25)
-_QUICK = ("second look", "distances: laid on by the anchors", "bending")
+_QUICK = ("second look", "distances (laid on by the anchors)", "bending")
 _VERTEX, _RISK = "geodesic_error_vertex", "risk_half"
 
 
