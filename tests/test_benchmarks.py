@@ -60,7 +60,7 @@ def test_the_runner_measures_and_judges_a_tiny_pair(tmp_path):
     assert all(rows[case][part] > 0 for case in rows for part in PARTS)
     ratio = rows["default"]["seconds"] / rows["floor"]["seconds"]
     assert rows["default"]["time_by_floor"] == pytest.approx(ratio)
-    assert {"prepare", "spectra"} <= rows["default"]["stages"].keys()
+    assert {"prepare", "bending"} <= rows["default"]["stages"].keys()
     stages = sum(rows["default"]["stages"].values())
     assert 0.5 < stages / rows["default"]["seconds"] <= 1
     assert 0 < rows["default"]["error"] < 10 and rows["default"]["iou"] > 60

@@ -15,7 +15,7 @@ from nho.synthetic import bumpy_sphere, cut_by_balls, sphere
 
 # Every part runs, with a small field and few steps.
 QUICK = nho.preset("default").replace(
-    fit_steps=5, encoding_modes=20, galerkin_modes=40, rounds=1, threads=1
+    fit_steps=5, encoding_modes=20, galerkin_modes=40, rounds=1, threads=1, many_anchors=100
 )
 NO_ROUNDS = QUICK.replace(rounds=0)
 
@@ -190,18 +190,16 @@ def test_every_switch_runs_and_matches(whole, other, anchors, truth, change):
 # Its rounds
 
 
-def test_with_many_anchors_the_look_changes_the_doubt_and_not_the_map(whole, other, anchors):
+def test_with_many_anchors_there_is_no_second_look(whole, other, anchors):
     many, few, none = (
         nho.match(other, whole, anchors, QUICK.replace(rounds=rounds, many_anchors=least))
         for rounds, least in ((2, 25), (2, 26), (0, 25))
     )
-    assert len(many.curves["bending"]) == 1 and "operator 1" in many.curves
-    assert "operator 2" not in many.curves
     assert len(few.curves["bending"]) > 1 and "operator 1" in few.curves
-    assert len(none.curves["bending"]) == 1 and set(none.curves) == {"bending"}
+    assert set(many.curves) == set(none.curves) == {"bending"}
+    assert len(many.curves["bending"]) == 1
     assert many.barycentric.tobytes() == none.barycentric.tobytes()
-    assert many.face.tobytes() == none.face.tobytes()
-    assert (many.confidence != none.confidence).any()
+    assert many.confidence.tobytes() == none.confidence.tobytes()
 
 
 def test_a_better_second_look_is_bent_and_kept(whole, other, anchors, truth, monkeypatch):

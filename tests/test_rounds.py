@@ -35,10 +35,10 @@ class Rehearsed:
     def distortion(self, pose):
         return self.scores[int(pose[0])]
 
-    def kept(self, few: bool = True) -> tuple[int, int, int]:
+    def kept(self) -> tuple[int, int, int]:
         """Round of the pose that was kept, of the map that was seen, and entries of the curve."""
         curve = [{"distortion": self.scores[0]}]
-        pose, looked = guided._looked_at_again(np.zeros(1), self, self, few, curve, Stopwatch())
+        pose, looked = guided._looked_at_again(np.zeros(1), self, self, curve, Stopwatch())
         assert [entry["distortion"] for entry in curve] == self.scores[: len(curve)]
         return int(pose[0]), int(looked[0]), len(curve)
 
@@ -66,8 +66,3 @@ def test_a_round_is_kept_only_if_it_gains_enough(scores, kept):
 def test_the_gain_needed_is_the_one_that_was_set():
     assert Rehearsed([1.0, 0.97, 0.96], 0.05).kept()[0] == 0
     assert Rehearsed([1.0, 0.97, 0.96], 0.0).kept()[0] == 2
-
-
-def test_many_anchors_look_once_and_bend_no_more():
-    rehearsed = Rehearsed([1.0, 0.1, 0.05], 0.0)
-    assert rehearsed.kept(few=False) == (0, 1, 1)

@@ -7,9 +7,9 @@
    are left out as well, and it is bent again.
 3. As in the paper, map and operator help each other: what the bent surface covers is evidence for
    the neural field, the field is the potential of a Hamiltonian, its eigenfunctions are
-   coordinates for a second look at the whole map (`second_look`). With few anchors the new map is
-   bent as well, round by round, and kept if it is less distorted, so no round makes the answer
-   worse; with many the look only tells where to doubt.
+   coordinates for a second look at the whole map (`second_look`). The new map is bent as well,
+   round by round, and kept if it is less distorted, so no round makes the answer worse. With many
+   anchors bending has nothing left to mend, and there is no second look.
 4. The region is what the bent surface covers (`coverage`); confidence weighs distances,
    distortion and the second look (`confidence`).
 """
@@ -59,19 +59,17 @@ def solve(
         operators, looks = _operators_and_relief(ground, settings, pool)
     ground, bending, target, pose = _laid(ground, looks, settings, pool, clock, progress)
     partial, full, distances = ground.partial, ground.full, ground.distances
-    few = len(distances.anchors) < settings.many_anchors
     curve = [{"distortion": bending.distortion(pose)}]
     curves = {"bending": curve}
     looked = target
-    if settings.bend and settings.rounds and settings.coordinates != "none":
+    few = len(distances.anchors) < settings.many_anchors
+    if few and settings.bend and settings.rounds and settings.coordinates != "none":
         with clock.time("spectra"):
             progress(Progress("spectra", 0, 1))
             anchored = distances.anchors[:, 1]
-            look = SecondLook(
-                (partial, full), operators, anchored, settings, pool, progress, glance=not few
-            )
+            look = SecondLook((partial, full), operators, anchored, settings, pool, progress)
             progress(Progress("spectra", 1, 1))
-        pose, looked = _looked_at_again(pose, bending, look, few, curve, clock)
+        pose, looked = _looked_at_again(pose, bending, look, curve, clock)
         curves.update(look.curves)
     with clock.time("region"):
         points = (
@@ -189,7 +187,6 @@ def _looked_at_again(
     pose: np.ndarray,
     bending: Bending,
     look: SecondLook,
-    few_anchors: bool,
     curve: list[dict[str, float]],
     clock: Stopwatch,
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -205,8 +202,6 @@ def _looked_at_again(
             target = look.map(bending, last, number)
         if number == 1:
             looked = target
-        if not few_anchors:
-            break
         look.progress(Progress(f"round {number}", 0, 1))
         with clock.time("bending"):
             last = bending.from_map(target, _RESTART, look.pool)

@@ -3,8 +3,7 @@
 Bending is local: a fold, or a stretch of surface that slid to the wrong place, stays. Spectral
 coordinates see the map as a whole. The field learns from what the bent surface covers, its
 Hamiltonian's eigenfunctions live on that region only, so that k modes of the partial shape meet k
-of the full one, and ZoomOut between them proposes another map. Where it differs, doubt is due; for
-that alone a glance through fewer modes, without ZoomOut, is enough.
+of the full one, and ZoomOut between them proposes another map. Where it differs, doubt is due.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from nho.spectrum import Basis, Laplacian, cached_basis, hamiltonian_basis
 _MODES = 100  # of the partial shape, and of the Hamiltonian
 _MOST_MODES = 200  # of the full shape's Laplacian, where it takes the Hamiltonian's place
 _FIRST, _LATER, _STEP = 20, 40, 10  # spectral dimensions of the first and of later looks
-_GLANCE = 40  # modes that do where the look only tells where to doubt: no ZoomOut then
 _FAR = 3.0  # mean edges from the bent surface: certainly outside
 _LEARNED_FROM = 1500  # vertices of the full shape: enough for a field as smooth as ours
 
@@ -41,8 +39,6 @@ class SecondLook:
     ----------
     anchored : (m,) int array
         Full vertices of the trusted anchors.
-    glance : bool
-        The map will only tell where to doubt: a few modes do.
 
     Attributes
     ----------
@@ -58,10 +54,8 @@ class SecondLook:
         settings: Settings,
         pool: Workers,
         progress: ProgressCallback,
-        glance: bool = False,
     ) -> None:
-        self._glance = glance
-        modes = self._modes = _GLANCE if glance else _MODES
+        modes = _MODES
         self._partial, self._full = shapes
         self._m_operator, self._operator = operators
         self._anchored = anchored
@@ -92,8 +86,7 @@ class SecondLook:
         points = bending.read_off(pose)
         first = _FIRST if number == 1 else _LATER
         most = self._m_basis.functions.shape[1]
-        first = most if self._glance else min(first, most)
-        dimensions = list(range(first, most + 1, _STEP))
+        dimensions = list(range(min(first, most), most + 1, _STEP))
         if self.settings.coordinates == "laplacian":
             # k modes of the partial shape meet as many of the full one as oscillate as fast.
             functions, ratio = self._basis.functions, self._ratio
@@ -117,8 +110,8 @@ class SecondLook:
         indicator = self._fitted(positives, negatives, f"operator {number}")
         barrier = 5 * self._m_basis.eigenvalues[-1]
         if settings.insulated:
-            return insulated_modes(self._operator, indicator, barrier, self._modes)
-        return hamiltonian_basis(self._operator, barrier * (1 - indicator), self._modes)
+            return insulated_modes(self._operator, indicator, barrier, _MODES)
+        return hamiltonian_basis(self._operator, barrier * (1 - indicator), _MODES)
 
     def _fitted(self, positives: np.ndarray, negatives: np.ndarray, stage: str) -> np.ndarray:
         """(n_full,) the neural field after fitting it to the evidence."""

@@ -83,7 +83,7 @@ class Settings:
     coordinates: Coordinates = "hamiltonian"  # of the second look, or of the reciprocal loop
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
-    many_anchors: int = 13  # from here on the second look only tells where to doubt
+    many_anchors: int = 13  # from here on there is no second look: it would change nothing
     gain_needed: float = 0.02  # a round's pose must be less distorted by this share to be kept
 
     def __post_init__(self) -> None:
