@@ -139,12 +139,13 @@ def test_another_anchor_where_it_was_asked_for_lowers_the_doubt(whole, piece, lo
 
 
 def test_where_the_second_look_disagrees_trust_is_lost(whole, piece, monkeypatch):
-    # Many anchors, so the map stays as it is; only the doubt follows the second look.
+    # No gain is enough, so the map stays as it is; only the doubt follows the second look.
+    settings = QUICK.replace(gain_needed=1.0, many_anchors=100)
     v = piece.mesh.vertices
     partial = Mesh(v + 0.05 * np.sin(3 * v[:, [1, 2, 0]]), piece.mesh.faces)
     chosen = sample_vertices(partial, 15)
     pairs = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
-    plain = nho.match(partial, whole, pairs, QUICK)
+    plain = nho.match(partial, whole, pairs, settings)
     look = SecondLook.map
 
     def with_a_hole(self, bending, pose, number):
@@ -152,7 +153,7 @@ def test_where_the_second_look_disagrees_trust_is_lost(whole, piece, monkeypatch
         return np.where(bending._partial.vertices[:, 0] > 0, target[0], target)
 
     monkeypatch.setattr(SecondLook, "map", with_a_hole)
-    doubted = nho.match(partial, whole, pairs, QUICK)
+    doubted = nho.match(partial, whole, pairs, settings)
     np.testing.assert_array_equal(doubted.barycentric, plain.barycentric)
     changed = doubted.confidence != plain.confidence
     assert 0.2 < changed.mean() < 0.8
