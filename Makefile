@@ -20,10 +20,10 @@ BENCH = $(BENCH_ENV)/bin/python -m benchmarks
 bench: $(BENCH_ENV)/ready
 	$(BENCH) --name peers --sizes 1k,5k,10k,25k --repeats 1 --limit 300 --cases \
 	  floor,default,default-warm,paper,pyfm,neural-zoomout,nricp,torch-reference
-	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k,100k --repeats 3 --limit 300 \
+	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k --repeats 3 --limit 300 \
 	  --cases floor,default,default-warm
 	$(BENCH) --name loop --sizes 1k,5k --repeats 2 --limit 300 --cases paper,torch-reference
-	$(BENCH) --name large --sizes 250k,1M --repeats 1 --cases default,default-warm
+	$(BENCH) --name large --sizes 100k,250k,1M --repeats 1 --cases default
 	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
 	$(BENCH).same_result --size 1k --seeds 4 | tee benchmarks/results/same_result.md
 	$(BENCH).figure docs/images/speed.png \
