@@ -72,7 +72,9 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; give a CSV of anchors") from None
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: cannot be read as text ({problem})") from problem
+        raise InputError(
+            f"{path}: cannot be read as text ({problem}); save it as CSV in UTF-8"
+        ) from problem
     try:
         reader = csv.reader(io.StringIO(text, newline=""))
         table = [
@@ -81,9 +83,11 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
             if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
         ]
     except csv.Error as problem:
-        raise InputError(f"{path}: not a CSV table ({problem})") from problem
+        raise InputError(
+            f"{path}: not a CSV table ({problem}); save it as CSV in UTF-8"
+        ) from problem
     if not table:
-        raise InputError(f"{path}: there are no anchors in this file")
+        raise InputError(f"{path}: there are no anchors in this file; mark matching points")
     first = [cell.strip().lower() for cell in table[0][1]]
     if any(_is_number(cell) for cell in first):
         implied = {2: INDEX_COLUMNS, 6: POSITION_COLUMNS}.get(len(first))
@@ -94,7 +98,7 @@ def _rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
             )
         return list(implied), table
     if len(table) == 1:
-        raise InputError(f"{path}: there are no anchors below the header")
+        raise InputError(f"{path}: there are no anchors below the header; mark matching points")
     return first, table[1:]
 
 
@@ -105,7 +109,10 @@ def _number(path: Path, line: int, row: list[str], column: int, header: list[str
             f"{path}: line {line} has no {header[column]!r}; fill it in or delete the line"
         )
     if not _is_number(cell):
-        raise InputError(f"{path}: line {line}: {header[column]} = {cell!r} is not a number")
+        raise InputError(
+            f"{path}: line {line}: {header[column]} = {cell!r} is not a number; correct it "
+            "(decimals take a point)"
+        )
     return float(cell)
 
 

@@ -80,7 +80,10 @@ class Anchors:
         names = names or tuple(str(row) for row in range(len(partial_positions)))
         for mesh, positions in ((partial, partial_positions), (full, full_positions)):
             positions = np.asarray(positions, dtype=np.float64).reshape(-1, 3)
-            bad = np.flatnonzero(~np.isfinite(positions).all(axis=1))
+            # A NaN fails the comparison; beyond the square root of the largest number, squares of
+            # distances overflow.
+            near = np.abs(positions) < np.sqrt(np.finfo(np.float64).max) / 1024
+            bad = np.flatnonzero(~near.all(axis=1))
             if len(bad):
                 raise InputError(
                     f"{source}: anchor {names[bad[0]]} has no finite position on {mesh.name}; "
@@ -117,7 +120,7 @@ def _as_pairs(pairs: object, names: tuple[str, ...], source: str) -> np.ndarray:
             row = int(np.flatnonzero(~whole.all(axis=1))[0])
             raise InputError(
                 f"{source}: anchor {names[row] if names else row} is "
-                f"{tuple(array[row].tolist())}, not a pair of vertex indices"
+                f"{tuple(array[row].tolist())}, not a pair of vertex indices; give whole numbers"
             )
     return array.astype(np.int64)
 

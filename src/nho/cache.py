@@ -27,6 +27,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nho.errors import InputError
+from nho.npz import check_archive, read_array
 
 log = logging.getLogger(__name__)
 
@@ -240,10 +241,9 @@ def _load(stream: io.BufferedReader, name: str) -> dict[str, np.ndarray]:
     """The arrays of an entry, in their order; any exception means that it is damaged."""
     found = {}
     with zipfile.ZipFile(stream) as archive:
+        check_archive(archive, stream.seek(0, io.SEEK_END))
         for member in archive.namelist():
-            # All bytes first: their checksum must hold before a header may ask for memory.
-            raw = io.BytesIO(archive.read(member))
-            found[member.removesuffix(".npy")] = np.lib.format.read_array(raw, allow_pickle=False)
+            found[member.removesuffix(".npy")] = read_array(archive, member)
     if found.pop(_DIGEST).tobytes() != _digest(name, found):
         raise ValueError("its content does not match its digest")
     return found

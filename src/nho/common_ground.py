@@ -17,6 +17,7 @@ from nho.settings import Settings
 
 _FEWEST_TO_JUDGE = 8  # anchors; fewer cannot outvote a wrong one
 _FEWEST_TO_TURN = 15  # anchors; at fewer, the turns around them are mostly noise
+_TOO_MUCH = 1.2  # areas of the full shape; poses and noise change an area by less
 _OPPOSED = -0.3  # correlation of turns below which the shapes face opposite ways
 
 
@@ -106,6 +107,11 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
         notes.append(
             f"{partial.name} is larger or smaller than {full.name}, or in another unit: its "
             f"coordinates were multiplied by {scale:.4g}, as distances between the anchors tell"
+        )
+    if partial.area > _TOO_MUCH * full.area:
+        notes.append(
+            f"the area of {partial.name} is {partial.area / full.area:.3g} times that of "
+            f"{full.name}, of which it should be a part; if they were swapped, swap them back"
         )
     turning = distances.turning(partial, full, pool) if settings.turn_weight else None
     enough = len(distances.anchors) >= _FEWEST_TO_TURN

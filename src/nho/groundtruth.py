@@ -10,9 +10,11 @@ import numpy as np
 from nho.errors import InputError
 from nho.geodesics import edge_graph
 from nho.mesh import Mesh
+from nho.npz import load_arrays
 from nho.surface import SurfacePoints
 
 _REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region
+_WEIGHT_ERROR = 0.01  # by which three weights may miss a sum of 1: files hold few digits
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
         if path.suffix == ".npz":
             points, region = _from_npz(path, full)
         elif path.suffix == ".baryc_gt":
-            table = np.loadtxt(path, ndmin=2)
+            table = np.loadtxt(_lines(path), ndmin=2)
             points = _in_faces(path, table[:, 0] - 1, table[:, 1:])
         elif path.suffix == ".csv":
             from nho.anchor_files import read_anchors
@@ -56,7 +58,7 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
             target[pairs[:, 0]] = pairs[:, 1]
             points = SurfacePoints.at_vertices(full, target)
         elif path.suffix in (".map", ".txt"):
-            points = _at_vertices(path, full, np.loadtxt(path, ndmin=1))
+            points = _at_vertices(path, full, np.loadtxt(_lines(path), ndmin=1))
         else:
             raise InputError(f"{path}: use .map, .txt, .baryc_gt, .csv or .npz")
     except InputError:
@@ -68,9 +70,20 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
             f"{path}: has {len(points)} rows but {partial.name} has {len(partial.vertices)} "
             "vertices; is it the ground truth of another pair?"
         )
-    if len(points.face) and points.face.max() >= len(full.faces):
-        row = int(np.argmax(points.face))
-        raise InputError(f"{path}: row {row} refers to a face that {full.name} does not have")
+    bad = np.flatnonzero((points.face < -1) | (points.face >= len(full.faces)))
+    if len(bad):
+        raise InputError(f"{path}: row {bad[0]} refers to a face that {full.name} does not have")
+    # A NaN fails every comparison and is refused with the rest.
+    weights = points.barycentric
+    bounded = (weights >= -_WEIGHT_ERROR) & (weights <= 1 + _WEIGHT_ERROR)
+    sums = np.where(bounded, weights, np.nan).sum(axis=1)
+    fine = np.abs(sums - 1) <= _WEIGHT_ERROR
+    bad = np.flatnonzero((points.face >= 0) & ~fine)
+    if len(bad):
+        raise InputError(
+            f"{path}: row {bad[0]} has the weights {weights[bad[0]].tolist()}; three that are not "
+            "negative and sum to 1 are expected"
+        )
     if region is None:
         region = region_around(full, points)
     elif region.shape != (len(full.vertices),):
@@ -88,13 +101,20 @@ def region_around(full: Mesh, points: SurfacePoints) -> np.ndarray:
     return np.isfinite(near)
 
 
+def _lines(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    if not any(line.partition("#")[0].strip() for line in lines):
+        raise InputError(f"{path}: there are no numbers in it; copy it again")
+    return lines
+
+
 def _from_npz(path: Path, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]:
-    with np.load(path, allow_pickle=False) as stored:
-        region = stored["region"].astype(bool) if "region" in stored else None
-        if "face" in stored and "barycentric" in stored:
-            return _in_faces(path, stored["face"], stored["barycentric"]), region
-        if "vertex_map" in stored:
-            return _at_vertices(path, full, stored["vertex_map"]), region
+    stored = load_arrays(path, ("vertex_map", "face", "barycentric", "region"))
+    region = stored["region"].astype(bool) if "region" in stored else None
+    if "face" in stored and "barycentric" in stored:
+        return _in_faces(path, stored["face"], stored["barycentric"]), region
+    if "vertex_map" in stored:
+        return _at_vertices(path, full, stored["vertex_map"]), region
     raise InputError(f"{path}: holds neither vertex_map nor face and barycentric")
 
 
@@ -103,11 +123,17 @@ def _in_faces(path: Path, face: np.ndarray, barycentric: np.ndarray) -> SurfaceP
         raise InputError(
             f"{path}: the weights have shape {barycentric.shape}, expected three per row"
         )
-    return SurfacePoints(_whole(path, face), barycentric.astype(np.float64))
+    if barycentric.dtype.kind not in "iuf":
+        raise InputError(f"{path}: the weights are {barycentric.dtype}, expected numbers")
+    face = _whole(path, face)
+    # Whatever stands in a row without a point must not be computed with.
+    return SurfacePoints(face, np.where(face[:, None] < 0, np.nan, barycentric.astype(np.float64)))
 
 
 def _whole(path: Path, values: np.ndarray) -> np.ndarray:
     """A column of whole numbers as int64."""
+    if values.dtype.kind not in "iuf":
+        raise InputError(f"{path}: holds {values.dtype} where indices are expected")
     if values.ndim != 1:
         raise InputError(f"{path}: has {values.shape[-1]} columns where one index is expected")
     bad = np.flatnonzero(~((np.abs(values) < 2.0**53) & (values == np.floor(values))))

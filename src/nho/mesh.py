@@ -20,6 +20,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+# Squares of coordinates, and sums of a few of them, must not overflow.
+_LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1024
+
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
@@ -234,6 +237,13 @@ def _checked_vertices(given: npt.ArrayLike, name: str) -> FloatArray:
         raise InputError(
             f"{name}: vertex {bad} is {tuple(vertices[bad].tolist())}, which is not finite; "
             "remove it or re-export the mesh"
+        )
+    too_large = np.abs(vertices).max(axis=1) > _LARGEST
+    if too_large.any():
+        bad = int(np.argmax(too_large))
+        raise InputError(
+            f"{name}: vertex {bad} is {tuple(vertices[bad].tolist())}, too large to compute areas "
+            "with; correct it or give the mesh in another unit"
         )
     return vertices
 

@@ -16,11 +16,14 @@ from nho.anchors import FEWEST, Anchors
 from nho.errors import InputError
 from nho.mesh import Mesh
 from nho.ordering import canonical_order, reordered
-from nho.repair import Repaired, repair
+from nho.repair import Repaired, repair, zero_area_faces
 from nho.surface import SurfacePoints
+from nho.winding import faces_to_turn
 
 MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
 AnchorsLike = Anchors | str | Path | np.ndarray
+
+_SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
 
 
 @dataclass(frozen=True)
@@ -85,15 +88,18 @@ class Problem:
         on the given full mesh, one per given vertex of the partial shape."""
         side = self.full
         face = np.where(points.face >= 0, side.given_face[points.face], -1)
-        # Welding may have renamed the corners, never their order.
-        return SurfacePoints(
-            self.partial.spread(face, -1), self.partial.spread(points.barycentric, np.nan)
-        )
+        # Welding renames corners and turning a face over swaps two: find each weight its corner.
+        solver, given = side.mesh.faces, side.solver_of_given[side.given.faces]
+        column = (given[face][:, :, None] == solver[points.face][:, None, :]).argmax(axis=2)
+        weights = np.take_along_axis(points.barycentric, column, axis=1)
+        return SurfacePoints(self.partial.spread(face, -1), self.partial.spread(weights, np.nan))
 
 
 def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike) -> Problem:
     """Read, check, repair and scale; every fault is an `InputError`, every repair a warning."""
     partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
+    for mesh in (partial, full):
+        _check_unit(mesh)
     if isinstance(anchors, str | Path):
         anchors = read_anchors(anchors, partial, full)
     elif not isinstance(anchors, Anchors):
@@ -108,10 +114,10 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike) -> Problem:
         side, notes = _side(mesh, done, pairs[:, column])
         sides.append(side)
         warnings += notes
-    area = sides[1].mesh.area
-    if not area > 0:
-        raise InputError(f"{full.name}: its area is zero; every face is degenerate")
-    sides = [replace(side, mesh=side.mesh.scaled(1 / np.sqrt(area))) for side in sides]
+    for side in sides:
+        _check_area(side.mesh)
+    unit = 1 / np.sqrt(sides[1].mesh.area)
+    sides = [replace(side, mesh=side.mesh.scaled(unit)) for side in sides]
     solver_pairs = np.stack(
         [side.solver_of_given[pairs[:, column]] for column, side in enumerate(sides)], axis=1
     )
@@ -201,8 +207,27 @@ def _gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
     return warnings
 
 
+def _check_unit(mesh: Mesh) -> None:
+    """Refuse coordinates whose squares have no digits left; `Mesh` refuses too large ones."""
+    largest = float(np.abs(mesh.vertices).max())
+    if 0 < largest < _SMALLEST:
+        raise InputError(
+            f"{mesh.name}: coordinates up to {largest:.3g} are too small to compute areas with; "
+            "give the mesh in another unit"
+        )
+
+
+def _check_area(mesh: Mesh) -> None:
+    """Refuse a surface without area."""
+    if zero_area_faces(mesh).all():
+        raise InputError(
+            f"{mesh.name}: its area is zero, since the corners of every face lie on a line; "
+            "give a surface"
+        )
+
+
 def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
-    """Keep the components that hold an anchor; put them in canonical order; centre."""
+    """Keep components that hold an anchor; turn faces one way; put in canonical order; centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_user[anchored]])
     count = labels.max() + 1
@@ -223,6 +248,15 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
     vertices = done.mesh.vertices[keep]
     mesh = Mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
+    turned = faces_to_turn(mesh)
+    if turned.any():
+        first = done.face_of_solver[kept_faces[np.argmax(turned)]]
+        notes.append(
+            f"{given.name}: turned over {int(turned.sum())} of {len(turned)} faces, which ran "
+            f"the other way round than their neighbours (first: face {first})"
+        )
+        faces = np.where(turned[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
+        mesh = Mesh(vertices, faces, given.name)
     order = canonical_order(mesh)
     mesh, face_order = reordered(mesh, order)
     given_of_solver = done.user_of_solver[keep][order]

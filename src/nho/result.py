@@ -11,6 +11,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.mesh import Mesh
+from nho.npz import load_arrays
 from nho.settings import Settings
 from nho.surface import SurfacePoints
 
@@ -113,11 +114,10 @@ class MatchResult:
         """Read what `save` wrote; anything missing or inconsistent is an `InputError`."""
         folder = Path(folder)
         try:
-            with np.load(folder / "result.npz", allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in ARRAYS}
+            arrays = load_arrays(folder / "result.npz", ARRAYS)
             about = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
             _check(arrays)
-            return cls(
+            result = cls(
                 **arrays,
                 anchors=np.array(about["anchors"], dtype=np.int64).reshape(-1, 2),
                 settings=Settings.from_dict(about["settings"]),
@@ -129,6 +129,8 @@ class MatchResult:
                 scale=float(about["scale"]),
                 next_anchor=int(about["next_anchor"]),
             )
+            _check_description(result)
+            return result
         except FileNotFoundError as problem:
             raise InputError(
                 f"{folder}: no result here ({Path(problem.filename).name} is missing); "
@@ -153,8 +155,29 @@ def finite_or_none(value: Any) -> Any:
     return value
 
 
+def _check_description(result: MatchResult) -> None:
+    """Raise unless what came from JSON can be computed with and fits the arrays."""
+    n_partial, n_full = len(result.vertex_map), len(result.region)
+    curves = list(result.curves.values())
+    fits = {
+        "anchors": bool(((result.anchors >= 0) & (result.anchors < (n_partial, n_full))).all()),
+        "suspect_anchors": all(0 <= row < len(result.anchors) for row in result.suspect_anchors),
+        "next_anchor": result.next_anchor == -1 or 0 <= result.next_anchor < n_partial,
+        "scale": 0 < result.scale < float("inf"),
+        "timings": all(isinstance(seconds, int | float) for seconds in result.timings.values()),
+        "curves": all(isinstance(curve, list) for curve in curves)
+        and all(isinstance(step, dict) for curve in curves for step in curve),
+    }
+    for name, fit in fits.items():
+        if not fit:
+            raise InputError(f"{name!r} of settings.json does not fit; run the match again")
+
+
 def _check(arrays: dict[str, np.ndarray]) -> None:
     """Raise unless the arrays have the kinds and shapes of the contract."""
+    for name in ARRAYS:
+        if name not in arrays or arrays[name].ndim == 0:
+            raise InputError(f"array {name!r} of result.npz is missing; run the match again")
     n_partial, n_full = arrays["vertex_map"].shape[0], arrays["region"].shape[0]
     shapes = {
         "vertex_map": ("i", (n_partial,)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
@@ -98,6 +99,8 @@ class Settings:
                 raise InputError(f"setting {field}={value!r} must be true or false")
             if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
                 raise InputError(f"setting {field}={value!r} must be a whole number")
+            if kind is int and value >= 2**63:
+                raise InputError(f"setting {field} must be below 2**63; give a smaller number")
             if kind is float and not _is_finite_number(value):
                 raise InputError(f"setting {field}={value!r} must be a finite number")
             if kind in (int, float) and value < _least(field):
@@ -119,7 +122,7 @@ class Settings:
                 f"refine_last={self.refine_last} is below refine_first={self.refine_first}"
             )
 
-    def replace(self, **changes: Any) -> Settings:
+    def replace(self, /, **changes: Any) -> Settings:
         """A copy with some settings changed; an unknown name is an error that lists near ones."""
         for name in changes:
             _check_name(name)
@@ -185,11 +188,11 @@ def _least(name: str) -> float:
 
 
 def _is_finite_number(value: object) -> bool:
+    # NaN fails the comparison, and so does a whole number too long for a float.
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
-        and value == value
-        and abs(value) != float("inf")
+        and abs(value) <= sys.float_info.max
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,10 @@ def find_failure(out: Path, name: str, request: Request) -> Failure | None:
         request.as_dict()
     ):
         return None
-    return Failure(str(record.get("error")), float(record.get("seconds") or 0.0))
+    seconds = record.get("seconds")
+    if not isinstance(seconds, int | float) or not 0 <= seconds <= sys.float_info.max:
+        seconds = 0.0
+    return Failure(str(record.get("error")), float(seconds))
 
 
 def record_failure(
@@ -151,6 +155,6 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 def _read(path: Path) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):  # the last for brackets without end
         return None
     return content if isinstance(content, dict) else None

@@ -21,6 +21,9 @@ _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 
 _WIDTHS = {"SCALAR": 1, "VEC3": 3}
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _GLB_MAGIC, _JSON_CHUNK, _BIN_CHUNK = b"glTF", b"JSON", b"BIN\0"
+# Every corner and vertex takes a byte or more of the file, so that only a scene which places its
+# meshes many times over has more of them than this times its bytes (and may be endless).
+_MOST_REPEATS = 16
 _POSITIONS_COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
 
 
@@ -34,7 +37,7 @@ def read_gltf(data: bytes, name: str, folder: Path) -> tuple[FloatArray, IntArra
     document = _Document(data, name, folder)
     points: list[FloatArray] = []
     faces: list[IntArray] = []
-    n_points = 0
+    n_points = n_uses = 0
     for mesh_index, transform in document.placed_meshes():
         first_point: dict[int, int] = {}
         for primitive in document.item("meshes", mesh_index)["primitives"]:
@@ -43,6 +46,7 @@ def read_gltf(data: bytes, name: str, folder: Path) -> tuple[FloatArray, IntArra
                 continue  # points and lines are no surface
             accessor = primitive["attributes"]["POSITION"]
             count = int(document.item("accessors", accessor)["count"])
+            n_uses += count
             if accessor not in first_point:
                 position = document.accessor(accessor, "VEC3").astype(np.float64)
                 points.append(position @ transform[:3, :3].T + transform[:3, 3])
@@ -53,6 +57,11 @@ def read_gltf(data: bytes, name: str, folder: Path) -> tuple[FloatArray, IntArra
                 if "indices" in primitive
                 else np.arange(count)
             )
+            n_uses += len(corners)
+            if n_uses > _MOST_REPEATS * document.size():
+                raise InputError(
+                    f"{name}: its scene repeats the same geometry again and again; export one copy"
+                )
             triples = _triples(corners, mode, name)
             if len(triples):
                 per_face = np.full(len(triples), 3, dtype=np.int64)
@@ -82,7 +91,7 @@ class _Document:
     """The JSON of a glTF file and the bytes it points into."""
 
     def __init__(self, data: bytes, name: str, folder: Path) -> None:
-        self.name, self.folder = name, folder
+        self.name, self.folder, self.length = name, folder, len(data)
         text, self.embedded = _split_glb(data, name) if data[:4] == _GLB_MAGIC else (data, None)
         try:
             self.json: Any = json.loads(text.decode("utf-8-sig"))
@@ -99,6 +108,10 @@ class _Document:
                     f"{name}: its meshes are compressed ({extension}); export it without"
                 )
         self.buffers: dict[int, bytes] = {}
+
+    def size(self) -> int:
+        """Bytes of the file and of the buffers loaded so far."""
+        return self.length + sum(map(len, self.buffers.values()))
 
     def item(self, kind: str, index: Any) -> dict[str, Any]:
         """Entry `index` of one of the lists of the document."""

@@ -21,7 +21,9 @@ def read_obj(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
         raise InputError(f"{name}: there is nothing in it but blank lines; re-export the mesh")
     is_vertex, is_face = rows.starts_with(b"v"), rows.starts_with(b"f")
     if not is_vertex.any():
-        raise InputError(f"{name}: there are no vertices (`v` lines); is this an OBJ mesh?")
+        raise InputError(
+            f"{name}: there are no vertices (`v` lines); rename it to what it is or re-export it"
+        )
 
     flat, columns = rows.numbers_after_keyword(is_vertex, b"v")
     if columns.min() < 3:

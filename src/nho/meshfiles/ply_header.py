@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from nho.errors import InputError
 from nho.meshfiles.polygons import IntArray
-from nho.meshfiles.text import shown
+from nho.meshfiles.text import shown, without_mark
 
 Column = npt.NDArray[np.generic]
 
@@ -51,9 +51,13 @@ Table = dict[str, Column | Lists]
 
 def read_header(data: bytes, name: str) -> tuple[str, list[Element], bytes, int]:
     """Byte order ("" for text), elements, the bytes after the header, lines in the header."""
+    data = without_mark(data)
     # The first line shows how lines end; in a binary body a newline may be data.
     if not data.startswith((b"ply\n", b"ply\r")):
-        raise InputError(f"{name}: a PLY file starts with a line `ply`; re-export the mesh")
+        raise InputError(
+            f"{name}: a PLY file starts with a line `ply`, not with "
+            f"{shown(b''.join(data[:40].split()[:1]))}; rename it to what it is or export it as PLY"
+        )
     ending = b"\r\n" if data.startswith(b"ply\r\n") else data[3:4]
     head, found, body = data.partition(b"end_header" + ending)
     if not found:

@@ -42,17 +42,7 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
             f"{path.name}: a mesh file ends in {', '.join(READABLE)}, not in {suffix!r}; "
             "rename it to what it is or export it as PLY"
         )
-    return parse_arrays(_contents(path), path)
-
-
-def parse_arrays(data: bytes, path: Path) -> tuple[FloatArray, IntArray]:
-    """What `read_arrays` returns for a file at `path` (with a readable suffix) that holds `data`.
-
-    Nothing is opened, except the buffers beside it that a .gltf names.
-    """
-    if not data.strip(b" \t\r\n\0"):
-        raise InputError(f"{path.name}: the file is empty; copy or export it again")
-    suffix = path.suffix.lower()
+    data = _contents(path)
     try:
         # Overflow on the way (a double too large for a float, say) shows as a value that is
         # not finite, which the mesh refuses by its index.
@@ -78,8 +68,11 @@ def _contents(path: Path) -> bytes:
             raise InputError(f"{path}: there is no such file; check the path")
         if not path.is_file():
             raise InputError(f"{path}: this is not a regular file; name a mesh file")
-        return path.read_bytes()
+        data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path}: the file cannot be opened ({error}); check its name and permissions"
         ) from error
+    if not data.strip(b" \t\r\n\0"):
+        raise InputError(f"{path.name}: the file is empty; copy or export it again")
+    return data

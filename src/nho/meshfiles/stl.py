@@ -8,7 +8,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.meshfiles.polygons import FloatArray, IntArray, equal_points
-from nho.meshfiles.text import TextRows, unix_text
+from nho.meshfiles.text import TextRows, unix_text, without_mark
 
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER_BYTES = 84
@@ -20,7 +20,7 @@ def read_stl(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     if _binary_size(data) == len(data):
         facets = np.frombuffer(data, dtype=_FACET, offset=_HEADER_BYTES)
         corners = facets["corners"].reshape(-1, 3).astype(np.float64)
-    elif data.lstrip()[:5].lower() == b"solid":
+    elif without_mark(data).lstrip()[:5].lower() == b"solid":
         corners = _text_corners(data, name)
     else:
         raise InputError(_binary_message(data, name))
@@ -72,5 +72,5 @@ def _binary_message(data: bytes, name: str) -> str:
         return f"{name}: {len(data)} bytes are too few for an STL file; re-export the mesh"
     return (
         f"{name}: as a binary STL its triangle count asks for {size} bytes but the file has "
-        f"{len(data)}; copy or export it again"
+        f"{len(data)}; copy or export it again, or rename it to what it is"
     )

@@ -22,10 +22,14 @@ BoolArray = npt.NDArray[np.bool_]
 _NEWLINE, _SPACE = 10, 32
 
 
+def without_mark(data: bytes) -> bytes:
+    """The same without the byte order mark that some editors put before a text."""
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
 def unix_text(data: bytes) -> bytes:
     """The same text without byte order mark, and with every line ending as one newline."""
-    if data.startswith(b"\xef\xbb\xbf"):
-        data = data[3:]
+    data = without_mark(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data

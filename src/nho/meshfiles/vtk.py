@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from nho.errors import InputError
 from nho.meshfiles.polygons import FloatArray, IntArray, ragged, triangulate, whole_numbers
-from nho.meshfiles.text import parse_numbers, shown, token_starts, unix_text
+from nho.meshfiles.text import parse_numbers, shown, token_starts, unix_text, without_mark
 
 # Binary legacy files are always big-endian.
 _TYPES = {
@@ -25,7 +25,7 @@ class _Cursor:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name, self.at = name, 0
-        self.data = data
+        self.data = data = without_mark(data)
         for _ in range(2):  # version and title; the title may be anything
             self.raw_line()
         kind = self.words()
@@ -184,14 +184,14 @@ def _cells(cursor: _Cursor, words: list[str]) -> Cells:
 
 def lengths_of(offsets: IntArray | None, n_corners: int, name: str) -> IntArray:
     """Corners per cell from offsets 0, ..., n_corners."""
-    counts = None if offsets is None else np.diff(offsets)
-    if (
-        offsets is None
-        or counts is None
-        or (len(offsets) and (offsets[0] != 0 or offsets[-1] != n_corners or np.any(counts < 0)))
+    # Offsets are compared and not subtracted: differences of 64-bit extremes wrap around, and
+    # np.repeat writes beyond its memory when the sum of its counts does.
+    if offsets is None or (
+        len(offsets)
+        and (offsets[0] != 0 or offsets[-1] != n_corners or np.any(offsets[1:] < offsets[:-1]))
     ):
         raise InputError(f"{name}: the cell offsets do not fit the corners; re-export the mesh")
-    return counts
+    return np.diff(offsets)
 
 
 def _flat_cells(
@@ -218,6 +218,6 @@ def _skip_field(cursor: _Cursor, n_arrays: int) -> None:
         if words[0] == "METADATA":
             while cursor.raw_line().strip():
                 pass
-            words = cursor.words()
+            words = cursor.words() or ["METADATA"]
         width, length = _count(words, 1, cursor.name), _count(words, 2, cursor.name)
         cursor.array(width * length, _word(words, 3, cursor.name), "FIELD")

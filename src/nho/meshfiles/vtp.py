@@ -22,6 +22,8 @@ _TYPES = {
 _ZLIB = "vtkZLibDataCompressor"
 # zlib cannot shrink data further than this, so larger claims are refused before unpacking.
 _ZLIB_BEST_RATIO = 1032
+# Coordinates and corners shrink tenfold at best; arrays may share appended bytes or be all zero.
+_MOST_UNPACKED = 500
 
 
 @dataclass
@@ -34,6 +36,7 @@ class _File:
     compressed: bool
     appended: bytes
     appended_base64: bool
+    budget: int  # bytes that the arrays may still have together
 
     def broken(self, what: str) -> InputError:
         return InputError(f"{self.name}: {what}; copy it again or re-export the mesh")
@@ -114,7 +117,10 @@ def _open(data: bytes, name: str) -> tuple[ElementTree.Element, _File]:
     if order is None or header is None:
         raise InputError(f"{name}: its byte_order or header_type is not known; re-export the mesh")
     compressed = compressor == _ZLIB
-    return root, _File(name, order, np.dtype(order + header), compressed, appended, appended_base64)
+    budget = _MOST_UNPACKED * (len(data) + len(appended))
+    return root, _File(
+        name, order, np.dtype(order + header), compressed, appended, appended_base64, budget
+    )
 
 
 def _check_number(
@@ -150,6 +156,10 @@ def _array(piece: ElementTree.Element, path: str, file: _File) -> npt.NDArray[np
     else:
         raise file.broken(f"{path} has an unknown format {shown(form.encode())}")
     item = np.dtype(file.order + kind)
+    # As doubles, which is what they become: one byte of the file may be many of memory.
+    file.budget -= 8 * (len(raw) // item.itemsize)
+    if file.budget < 0:
+        raise file.broken("its arrays unpack to far more than any mesh does")
     if len(raw) % item.itemsize:
         raise file.broken(f"{path} ends inside a number")
     return np.frombuffer(raw, dtype=item).astype(item.newbyteorder("="))

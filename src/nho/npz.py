@@ -1,0 +1,60 @@
+"""Arrays out of ``.npz`` files that may be damaged or made to harm.
+
+`numpy.load` allocates what the header of an array asks for and unpacks whatever an archive holds.
+Here nothing is allocated that the bytes of the file do not fill.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def load_arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Those of the named arrays that are in the file; any exception means that it is damaged."""
+    with zipfile.ZipFile(path) as archive:
+        check_archive(archive, path.stat().st_size)
+        members = set(archive.namelist())
+        return {
+            name: read_array(archive, f"{name}.npy") for name in names if f"{name}.npy" in members
+        }
+
+
+def check_archive(archive: zipfile.ZipFile, size: int) -> None:
+    """Refuse packing that NumPy does not use (it unpacks to far more) and members that overlap."""
+    members = archive.infolist()
+    if any(
+        member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members
+    ):
+        raise ValueError("it is packed in a way that is not known")
+    if sum(member.compress_size for member in members) > size:
+        raise ValueError("its parts overlap")
+
+
+def read_array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
+    """One array, never pickled, whose header promises exactly the bytes that follow it."""
+    raw = io.BytesIO(archive.read(member))  # all of it first: the checksum must hold
+    version = np.lib.format.read_magic(raw)
+    if version not in _HEADERS:
+        raise ValueError(f"{member} has the unknown version {version}")
+    shape, _, kind = _HEADERS[version](raw)
+    present = raw.getbuffer().nbytes - raw.tell()
+    if (
+        kind.itemsize == 0
+        or min(shape, default=0) < 0
+        or math.prod(shape) * kind.itemsize != present
+    ):
+        raise ValueError(f"{member} promises {shape} of {kind} but holds {present} bytes")
+    raw.seek(0)
+    array: np.ndarray = np.lib.format.read_array(raw, allow_pickle=False)
+    return array

@@ -1,0 +1,229 @@
+"""Classes of anchors: what users mark, and how it goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from conformance.given import (
+    ACCEPTED,
+    PAIRS,
+    PIECE,
+    REFUSED,
+    WARNED,
+    WHOLE,
+    Case,
+    Given,
+    same_order,
+)
+
+N = len(PIECE.mesh.vertices)
+V, F = PIECE.mesh.vertices, PIECE.mesh.faces
+POSITIONS = np.hstack([V[PAIRS[:, 0]], WHOLE.vertices[PAIRS[:, 1]]])
+
+
+def _changed(row: int, column: int, value: float) -> Given:
+    pairs = PAIRS.copy()
+    pairs[row, column] = value
+    return Given(anchors=pairs)
+
+
+def _also(*pair: int) -> Given:
+    return Given(anchors=np.vstack([PAIRS, [pair]]))
+
+
+def _on_loose_vertex() -> Given:
+    partial = same_order(np.vstack([V, V[:1] + 0.5]), F, N)
+    return Given(partial=partial, anchors=np.vstack([PAIRS, [[N, 0]]]))
+
+
+def _on_removed_vertex() -> Given:
+    """The vertex has a face, but only one with a repeated corner."""
+    partial = same_order(np.vstack([V, V[:1] + 0.5]), np.vstack([F, [[N, N, 0]]]), N)
+    return Given(partial=partial, anchors=np.vstack([PAIRS, [[N, 0]]]))
+
+
+def _table(rows: np.ndarray, header: str = "partial,full", decimal: str = ".") -> str:
+    cells = [[f'"{cell!r}"'.replace(".", decimal) for cell in row] for row in rows.tolist()]
+    return "\n".join([header, *map(",".join, cells)]) + "\n"
+
+
+AXES = "partial_x,partial_y,partial_z,full_x,full_y,full_z"
+
+
+def _off_surface(distance: float) -> Given:
+    """Every point on the full shape is off by this much, along its ray from the middle."""
+    moved = POSITIONS.copy()
+    moved[:, 3:] *= 1 + distance
+    return Given(anchors=_table(moved, AXES))
+
+
+def _nan_position() -> Given:
+    moved = POSITIONS.copy()
+    moved[3, 4] = np.nan
+    return Given(anchors=_table(moved, AXES))
+
+
+def _wrong_one() -> Given:
+    far = int(np.argmax(np.linalg.norm(WHOLE.vertices - WHOLE.vertices[PAIRS[5, 1]], axis=1)))
+    return _changed(5, 1, far)
+
+
+def _csv(content: str | bytes | Path) -> Callable[[], Given]:
+    return lambda: Given(anchors=content)
+
+
+def _good(name, make, told) -> Case:
+    return Case(name, ACCEPTED, make, (), told, culprit="anchors")
+
+
+def _warned(name, make, *words, told, culprit="anchors") -> Case:
+    return Case(name, WARNED, make, words, told, culprit=culprit)
+
+
+def _refused(name, make, *words, told, **more) -> Case:
+    return Case(name, REFUSED, make, words, told, **{"culprit": "anchors", **more})
+
+
+MARK = "mark matching points"
+ONE_PLACE = np.column_stack([PAIRS[:4, 0], np.full(4, 7)])
+ANCHORS = (
+    _good("anchors by coordinates", _csv(_table(POSITIONS, AXES)), "projected to the surfaces"),
+    _good("anchor file with byte order mark", _csv("\ufeff" + _table(PAIRS)), "skipped"),
+    _warned(
+        "coordinates off the surface",
+        lambda: _off_surface(0.02),
+        *("anchor points were projected", "mean distance", "(anchor 6)"),
+        told="projected; mean and largest distance are told",
+        culprit="full",
+    ),
+    _warned(
+        *("repeated anchor", lambda: _also(*PAIRS[2])),
+        *(f"anchor {len(PAIRS)} repeats anchor 2", "counted once"),
+        told="counted once",
+    ),
+    _warned(
+        *("two anchors with one partner", lambda: _changed(4, 1, PAIRS[9, 1])),
+        *("anchors 4 and 9 end at the same full vertex", "contradicts the others and was not used"),
+        told="kept, unless one contradicts the others",
+    ),
+    _warned(
+        *("wrong anchor", _wrong_one, "anchor 5", "contradicts the others and was not used"),
+        told="with 8 anchors or more, one that contradicts the others is named and not used",
+    ),
+    _refused(
+        *("anchor outside of the mesh", lambda: _changed(3, 0, N)),
+        *(f"anchor 3 refers to vertex {N}", f"0 to {N - 1}", "count from 0"),
+        told="anchor, index and range are named; indices count from 0",
+    ),
+    _refused(
+        *("anchor outside of the full mesh", lambda: _changed(3, 1, -2)),
+        *("anchor 3 refers to vertex -2", "count from 0"),
+        told="likewise",
+    ),
+    _refused(
+        *("anchor on an unreferenced vertex", _on_loose_vertex),
+        *(f"anchor {len(PAIRS)} refers to vertex {N}", "pick a vertex on the surface"),
+        told="pick a vertex on the surface",
+    ),
+    _refused(
+        *("anchor on a removed vertex", _on_removed_vertex),
+        *(f"anchor {len(PAIRS)} refers to vertex {N}", "pick another vertex"),
+        told="all its faces were dropped; pick another vertex",
+    ),
+    _refused(
+        *("contradicting anchors", lambda: _also(PAIRS[2, 0], PAIRS[3, 1])),
+        *(f"anchors 2 and {len(PAIRS)} contradict each other", "remove the wrong one"),
+        told="one partial vertex with two partners; remove the wrong one",
+    ),
+    _refused(
+        *("fewer than three anchors", lambda: Given(anchors=PAIRS[:2])),
+        *("2 distinct anchors given, at least 3 are needed", "mark more"),
+        told="mark more",
+    ),
+    _refused(
+        *("anchors in one place", lambda: Given(anchors=ONE_PLACE)),
+        *("no two anchors are apart", "spread them out"),
+        told="spread them out",
+        culprit="pair",
+    ),
+    _refused(
+        *("anchor with decimals", lambda: Given(anchors=PAIRS + np.array([0.5, 0]))),
+        *("anchor 0 is", "not a pair of vertex indices; give whole numbers"),
+        told="give vertex indices",
+    ),
+    _refused(
+        *("anchors of three columns", lambda: Given(anchors=PAIRS[:, [0, 1, 1]])),
+        *("must be an (m, 2) array", "not of shape"),
+        told="give an (m, 2) array",
+        arrays_only=True,
+    ),
+    _refused(
+        *("anchors of different lengths", lambda: Given(anchors=[[0, 1], [2]])),
+        "must be pairs of vertex indices",
+        told="give pairs",
+        arrays_only=True,
+    ),
+    _refused(
+        *("coordinates far off the surface", lambda: _off_surface(1.0)),
+        *("anchor 6 lies", "check units (mm or m) and axes"),
+        told="farther than a tenth of the diagonal; check units and axes",
+    ),
+    _refused(
+        *("NaN in anchor coordinates", _nan_position),
+        *("anchor 3 has no finite position", "correct or remove it"),
+        told="the anchor is named; correct it",
+    ),
+    _refused(
+        *("missing anchor file", _csv(Path("pairs.csv")), "no such file", "give a CSV of anchors"),
+        told="check the path",
+    ),
+    _refused("empty anchor file", _csv(""), "there are no anchors", MARK, told=MARK),
+    _refused(
+        *("anchor file with a header only", _csv("partial,full\n")),
+        *("no anchors below the header", MARK),
+        told=MARK,
+    ),
+    _refused(
+        *("empty cell in the anchor file", _csv("partial,full\n0,0\n1,\n2,2\n")),
+        *("line 3 has no 'full'", "fill it in or delete the line"),
+        told="the line is named; fill it in",
+    ),
+    _refused(
+        *("word in the anchor file", _csv("partial,full\n0,0\n1,nose\n2,2\n")),
+        *("line 3: full = 'nose' is not a number", "correct it"),
+        told="the line is named; correct it",
+    ),
+    _refused(
+        *("decimal commas in the anchor file", _csv(_table(POSITIONS, AXES, decimal=","))),
+        *("line 2: partial_x =", "is not a number", "decimals take a point"),
+        told="the line is named; write decimal points",
+    ),
+    _refused(
+        *("anchor file with semicolons", _csv(_table(PAIRS).replace(",", ";"))),
+        *("the columns are partial;full", "expected partial,full"),
+        told="save it with commas between the columns",
+    ),
+    _refused(
+        *("unknown columns in the anchor file", _csv("scan,template\n0,0\n1,1\n2,2\n")),
+        *("the columns are scan, template", "expected partial,full or partial_x"),
+        told="the columns that are understood are named",
+    ),
+    _refused(
+        *("anchor file of three columns without a header", _csv("0,0,0\n1,1,1\n2,2,2\n")),
+        *("line 1 has 3 columns and there is no header", "give 2"),
+        told="give 2 or 6 columns, or a header",
+    ),
+    _refused(
+        *("anchor file that is no text", _csv(b"\xff\xfe\x00\x01")),
+        *("cannot be read as text", "save it as CSV in UTF-8"),
+        told="save it as CSV in UTF-8",
+    ),
+    _refused(
+        *("anchor file that is no table", _csv('"' + "x" * 200_000)),
+        *("not a CSV table", "save it as CSV"),
+        told="save it as CSV",
+    ),
+)

@@ -1,0 +1,23 @@
+"""All classes, in the order of the table in docs/input.md."""
+
+from __future__ import annotations
+
+from conformance.anchoring import ANCHORS
+from conformance.broken import BROKEN
+from conformance.files import FILES
+from conformance.given import Case
+from conformance.surfaces import SURFACES
+
+CHAPTERS: dict[str, tuple[Case, ...]] = {
+    "Surfaces": SURFACES,
+    "No surface": BROKEN,
+    "Files": FILES,
+    "Anchors": ANCHORS,
+}
+CASES = {case.name: case for chapter in CHAPTERS.values() for case in chapter}
+assert len(CASES) == sum(map(len, CHAPTERS.values())), "two classes have the same name"
+
+
+def table_rows() -> list[tuple[str, str, str]]:
+    """(class, outcome, in words) as they stand in docs/input.md."""
+    return [(case.name, case.outcome, case.told) for case in CASES.values()]
