@@ -19,6 +19,14 @@ from nho.errors import NhoError
 RUN = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _no_data():
+    """Nothing here may find the user's data sets and begin to measure on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("NHO_DATA", raising=False)
+        yield
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The folder of a small run."""
