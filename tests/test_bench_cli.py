@@ -93,6 +93,16 @@ def test_a_run_killed_with_all_its_workers_goes_on_where_it_was(made, tmp_path):
     assert (out / "report.html").exists()
 
 
+def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "settings.json").write_text("{")
+    for name in ("file", "other"):
+        done = CliRunner().invoke(app, [*RUN, "--out", str(tmp_path / name)])
+        assert isinstance(done.exception, NhoError) and name in str(done.exception)
+    assert (tmp_path / "other" / "settings.json").read_text() == "{"
+
+
 def test_a_row_beyond_the_last_is_named(made):
     done = CliRunner().invoke(app, ["bench", "--rerun", f"{made / 'matches.csv'}:99"])
     assert "rows 1 to" in str(done.exception)

@@ -15,10 +15,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from nho.batch.lock import folder_lock
 from nho.batch.records import write_whole
 from nho.bench.engine import Callback, execute, rows_of, shown_name
 from nho.bench.index import StudyReport, write_index
@@ -29,6 +30,7 @@ from nho.bench.tabular import markdown
 from nho.bench.tasks import MatchTask, Task
 from nho.errors import InputError
 
+_STATE = ".bench"  # folder for the lock
 _NEEDED = {"matplotlib": "figures", "fast_simplification": "coarser meshes"}
 
 
@@ -60,14 +62,33 @@ def run_studies(
     """
     check_installed()
     plans = {name: list(STUDIES[name].plan(STUDIES[name].narrowed(request))) for name in names}
-    for name in names:
-        folder(out, name).mkdir(parents=True, exist_ok=True)
     # Runs that several studies need are counted once.
     tasks = {(task.kind, *task.keys.values()): task for plan in plans.values() for task in plan}
-    _write_settings(out, list(tasks.values()))
-    failures = execute(
-        list(tasks.values()), out, request.data, jobs=jobs, scheduler=scheduler, progress=progress
-    )
+    with folder_lock(out, _STATE) as warning:
+        if warning:
+            request.tell(warning)
+        for name in names:
+            _make_folder(folder(out, name))
+        _write_settings(out, list(tasks.values()))
+        failures = execute(
+            list(tasks.values()),
+            out,
+            request.data,
+            jobs=jobs,
+            scheduler=scheduler,
+            progress=progress,
+        )
+        return _report(plans, request, out, command, failures), failures
+
+
+def _report(
+    plans: Mapping[str, list[Task]],
+    request: Request,
+    out: Path,
+    command: str,
+    failures: Mapping[str, str],
+) -> Path:
+    """Tables and figures of every study, and the page about them."""
     reports = []
     for name, plan in plans.items():
         rows = rows_of(plan, out)
@@ -75,7 +96,7 @@ def run_studies(
             f"{shown}: {failures[shown]}" for shown in map(shown_name, plan) if shown in failures
         ]
         reports.append(_reported(STUDIES[name], request, rows, out, command, failed, bool(plan)))
-    return write_index(out, reports), failures
+    return write_index(out, reports)
 
 
 def check_installed() -> None:
@@ -90,6 +111,13 @@ def check_installed() -> None:
 def folder(out: Path, study: str) -> Path:
     """Where the files of a study go."""
     return out / study
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be made ({problem.strerror})") from problem
 
 
 def _reported(
@@ -140,7 +168,13 @@ def _as_csv(rows: list[Row]) -> str:
 def _write_settings(out: Path, tasks: list[Task]) -> None:
     """Every settings_hash with the settings it stands for; those of earlier runs stay."""
     path = out / "settings.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    try:
+        known = dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    except (OSError, ValueError, TypeError) as problem:
+        raise InputError(
+            f"{path}: not the settings that nho bench wrote ({problem}); delete it or give another "
+            "--out"
+        ) from problem
     for task in tasks:
         if isinstance(task, MatchTask):
             method = task.contender

@@ -1,7 +1,8 @@
 """Many tasks into CSV files: side by side, here or on a cluster, and on after a kill.
 
-Only this process writes; a row is written as soon as it is measured. What a CSV already holds is
-not measured again. A failure is told and has no row, so the next start tries it again.
+Only this process writes, the caller holding the folder. A row is written as soon as it is measured.
+What a CSV already holds is not measured again. A failure is told and has no row, so the next start
+tries it again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from pathlib import Path
 from nho.batch.cluster import Cluster
 from nho.batch.job import Outcome, one_line
 from nho.batch.local import run_local
-from nho.batch.lock import folder_lock
 from nho.bench.perturb import conditions_text
 from nho.bench.rowfile import Row, append_row, check_columns, read_rows
 from nho.bench.tasks import Task, Values
@@ -25,8 +25,6 @@ from nho.errors import InputError, NhoError
 from nho.parallel import thread_count
 
 log = logging.getLogger(__name__)
-
-STATE = ".bench"  # folder for the lock
 
 
 @dataclass(frozen=True)
@@ -138,8 +136,8 @@ def execute(
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs}: at least one process is needed")
     tell = progress or (lambda event: None)
+    out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        stack.enter_context(folder_lock(out, STATE))
         todo = unmeasured(tasks, out)
         pace = _Pace(todo, len(tasks))
         tell(pace.event())

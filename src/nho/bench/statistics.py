@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.bench.rowfile import Row
+from nho.bench.scores import PCK_THRESHOLDS
 from nho.bench.tabular import Cell
 from nho.errors import InputError
 from nho.metrics import success_curve
@@ -28,8 +29,6 @@ __all__ = [
     "success_curve",
     "summary_cell",
 ]
-
-PCK_THRESHOLDS = np.arange(1, 51) / 2  # errors x100 at which the column `pck` was measured
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +12,7 @@ from nho.bench.datasets import FAMILIES, Pair
 from nho.bench.perturb import Conditions
 from nho.bench.runner import COLUMNS, KEYS, Contender, contenders, run_keys, run_one
 from nho.errors import InputError, NhoError
+from nho.settings import Settings
 
 Values = Mapping[str, float | str]
 
@@ -86,20 +87,15 @@ class MatchTask:
     def measure(self, data: Path | None, threads: int) -> Values:
         """Match and judge."""
         method = self.contender
-        if method.settings is not None:
-            method = Contender(
-                method.name,
-                method.changes,
-                method.seed,
-                method.call,
-                method.settings.replace(threads=threads),
-            )
+        # Baselines too: of settings they know the threads.
+        settings = (method.settings or Settings()).replace(threads=threads)
+        method = replace(method, settings=settings)
         outcome = run_one(
             self.family, loaded(self.family, data, self.pair), method, self.conditions
         )
         if outcome.scores is None:
             raise NhoError(outcome.failure)
-        return outcome.values()
+        return {**outcome.values(), **self.stamp}
 
     @classmethod
     def from_row(cls, row: Mapping[str, str]) -> MatchTask:
