@@ -3,13 +3,17 @@ PYTHON ?= python3
 DEMO_ENV := .venv-demo
 TEST_ENV := .venv
 BENCH_ENV := .venv-bench
+DOCS_ENV := .venv-docs
+OLDEST_ENV := .venv-oldest
+NEWEST_ENV := .venv-newest
 
-.PHONY: demo test test-slow bench lint browser clean
+.PHONY: demo test test-slow bench docs reference gallery lint audit browser clean \
+  test-oldest test-newest
 
 demo: $(DEMO_ENV)/ready
 	$(DEMO_ENV)/bin/nho demo --out nho-demo
 
-test: $(TEST_ENV)/ready lint browser
+test: $(TEST_ENV)/ready lint audit browser
 	$(TEST_ENV)/bin/python -m pytest
 
 test-slow: $(TEST_ENV)/ready browser
@@ -29,10 +33,41 @@ bench: $(BENCH_ENV)/ready
 	$(BENCH).figure docs/images/speed.png \
 	  $(foreach name,scale large peers,benchmarks/results/$(name).json)
 
+# The documentation as a site: open site/index.html.
+docs: $(DOCS_ENV)/ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS_ENV)/bin/mkdocs build --strict
+
+# Pages made from the code: commands, settings, gallery. `gallery` runs the examples as well.
+reference: $(DOCS_ENV)/ready
+	$(DOCS_ENV)/bin/python tools/reference.py
+
+gallery: $(DOCS_ENV)/ready
+	$(DOCS_ENV)/bin/python tools/reference.py --run
+
 lint: $(TEST_ENV)/ready
-	$(TEST_ENV)/bin/ruff check src tests tools benchmarks
-	$(TEST_ENV)/bin/ruff format --check src tests tools benchmarks
+	$(TEST_ENV)/bin/ruff check src tests tools benchmarks examples
+	$(TEST_ENV)/bin/ruff format --check src tests tools benchmarks examples
 	$(TEST_ENV)/bin/mypy
+
+# Dangerous code, and known vulnerabilities of what is installed (said to be unknown if offline).
+audit: $(TEST_ENV)/ready
+	$(TEST_ENV)/bin/bandit --quiet --configfile pyproject.toml --recursive src tools benchmarks
+	$(TEST_ENV)/bin/python tools/audit.py
+
+# The same code with the oldest versions that pyproject.toml allows, and with the newest there are.
+# Only what needs neither torch, nor Dask, nor a browser, nor minutes.
+CORE_TESTS = tests/security $(filter-out $(wildcard tests/test_bench*.py tests/test_studio*.py) \
+  $(addprefix tests/test_,batch_cluster.py decimation.py docs.py examples.py fuzz.py gallery.py report_browser.py), \
+  $(wildcard tests/test_*.py))
+CORE_NEEDS = pytest hypothesis psutil trimesh matplotlib
+
+test-oldest: $(OLDEST_ENV)/ready
+	CI= $(OLDEST_ENV)/bin/python -m pytest $(CORE_TESTS)
+
+test-newest:
+	$(PYTHON) -m venv --clear $(NEWEST_ENV)
+	$(NEWEST_ENV)/bin/python -m pip install --quiet --editable . $(CORE_NEEDS)
+	CI= $(NEWEST_ENV)/bin/python -m pytest $(CORE_TESTS)
 
 # The browser tests drive a system Chromium; on Debian it is installed if we may, elsewhere the
 # tests skip and say so (in CI they fail instead).
@@ -51,7 +86,17 @@ $(DEMO_ENV)/ready: pyproject.toml
 $(TEST_ENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(TEST_ENV)
 	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
-	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test,bench]'
+	$(TEST_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[test,bench,docs]'
+	touch $@
+
+$(DOCS_ENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS_ENV)
+	$(DOCS_ENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[docs,bench]'
+	touch $@
+
+$(OLDEST_ENV)/ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv --clear $(OLDEST_ENV)
+	$(OLDEST_ENV)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable . $(CORE_NEEDS)
 	touch $@
 
 $(BENCH_ENV)/ready: pyproject.toml constraints.txt
@@ -61,4 +106,4 @@ $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) nho-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -47,7 +47,7 @@ class Reference:
 
 
 class Topology:
-    """Squared persistence of all components of the superlevel sets but the eldest (Eq. 13)."""
+    """Squared persistence of all components of the superlevel sets but the eldest (Eq. 12)."""
 
     def __init__(self, edges: np.ndarray) -> None:
         self.edges = edges
@@ -64,7 +64,7 @@ class Topology:
 
 @dataclass
 class Operator:
-    """The Hamiltonian on the full shape, reduced to K eigenfunctions, and its loss (Eq. 11-17)."""
+    """The Hamiltonian on the full shape, reduced to K eigenfunctions, and its loss (Eq. 10-16)."""
 
     areas: torch.Tensor
     eigenvalues: torch.Tensor  # (K,) of the full shape

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from browser import browser  # noqa: F401  (a fixture for all)
 from nho.mesh import Mesh
 from nho.synthetic import Cut, bumpy_sphere, cut_by_plane
 

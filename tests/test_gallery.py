@@ -18,7 +18,6 @@ from nho.bench.cases import Case
 from nho.bench.gallery import render_gallery
 from nho.errors import InputError
 from test_pictures import known_case
-from test_report_browser import browser  # noqa: F401  (a fixture)
 
 EVIL = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=2">{{ 7*7 }}'
 
@@ -61,7 +60,7 @@ def test_names_are_text_never_markup() -> None:
     text = render_gallery([case], EVIL)
     assert "<script>window" not in text and "<img" not in text
     assert "{{ 7*7 }}" in text  # not evaluated either
-    assert text.count("<script") == 4  # the data and our three
+    assert text.count("<script") == 5  # the data and our four
     assert scenes(text)[0]["methods"][1] == EVIL
 
 
@@ -107,7 +106,7 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(browser: Any, page_file: Path) -> Iterator[Any]:  # noqa: F811
+def page(browser: Any, page_file: Path) -> Iterator[Any]:
     """The page, open; afterwards it must not have complained nor asked for anything else."""
     opened = browser.new_page(viewport={"width": 1280, "height": 800})
     problems: list[str] = []
@@ -199,7 +198,7 @@ def test_cameras_turn_together_only_while_linked(page: Any) -> None:
 
 
 def test_a_phone_shows_the_page_without_sideways_scrolling(
-    browser: Any,  # noqa: F811
+    browser: Any,
     page_file: Path,
 ) -> None:
     phone = browser.new_page(viewport={"width": 360, "height": 740}, has_touch=True)
@@ -210,7 +209,7 @@ def test_a_phone_shows_the_page_without_sideways_scrolling(
 
 
 def test_without_webgl_the_page_says_so_and_keeps_its_table(
-    browser: Any,  # noqa: F811
+    browser: Any,
     page_file: Path,
 ) -> None:
     old = browser.new_page()

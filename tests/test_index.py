@@ -10,7 +10,6 @@ import pytest
 
 from nho.bench.index import StudyReport, write_index
 from nho.bench.tabular import Cell, Section, Table
-from test_report_browser import browser  # noqa: F401 - a fixture
 from test_tabular import TABLE
 
 HOSTILE = "<script>window.hit = 1</script><img src=x onerror='hit=1'> \" ' & {{ 7 * 7 }}"
@@ -168,7 +167,7 @@ def test_an_empty_run_is_still_a_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_a_browser_shows_it_without_asking_the_network(
-    browser: Any,  # noqa: F811
+    browser: Any,
     tmp_path: Path,
     width: int,
 ) -> None:

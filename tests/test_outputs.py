@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import nho.outputs
+import nho.staging
 from nho.colours import position_colours, region_colours, transfer_colours
 from nho.errors import InputError
 from nho.matching import match
@@ -19,6 +20,7 @@ from nho.result import MatchResult
 from nho.settings import Settings
 from nho.synthetic import cut_by_plane, sphere
 
+PUT = "staging._put_in_place"
 QUICK = Settings(fit_steps=2, rounds=1, refine_steps=2, refine_last=30, galerkin_modes=40)
 
 
@@ -194,7 +196,7 @@ def test_a_file_in_place_of_the_folder_is_refused(pair, tmp_path):
 
 
 @pytest.mark.parametrize("earlier", [False, True])
-@pytest.mark.parametrize("step", ["render_report", "position_colours", "_swap"])
+@pytest.mark.parametrize("step", ["outputs.render_report", "outputs.position_colours", PUT])
 @pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt()])
 def test_a_failure_in_the_middle_leaves_nothing_behind(
     pair, tmp_path, monkeypatch, step, error, earlier
@@ -207,7 +209,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(nho.outputs, step, fail)
+    monkeypatch.setattr(f"nho.{step}", fail)
     with pytest.raises(type(error)):
         write_outputs(folder, *pair)
     if earlier:
@@ -249,7 +251,7 @@ def test_a_parent_that_cannot_be_written_is_refused(pair, tmp_path, monkeypatch)
     def forbidden(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(nho.outputs.tempfile, "mkdtemp", forbidden)
+    monkeypatch.setattr(nho.staging.tempfile, "mkdtemp", forbidden)
     with pytest.raises(InputError, match="result: cannot be written .Permission denied"):
         write_outputs(tmp_path / "result", *pair)
     assert names(tmp_path) == []

@@ -1,7 +1,5 @@
 """The report in a real browser: it draws, answers the pointer, and asks the network for nothing."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,12 +8,6 @@ import pytest
 
 from nho.report import render_report
 from test_report import example
-
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader "
-    "--enable-unsafe-swiftshader --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 
 # Vertices seen on both shapes: [partial vertex, its place, its partner's place] in page pixels.
 SEEN_ON_BOTH = """() => {
@@ -45,29 +37,6 @@ COLOURS_AT = """(places) => {
     return [...pixel];
   });
 }"""
-
-
-def _cannot(reason: str) -> None:
-    """Skip on a machine without a browser; where the tests must be complete, fail."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _cannot("the Python package playwright is not installed")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
-    chromium = chromium or shutil.which("google-chrome")
-    if chromium is None:
-        _cannot("no chromium, chromium-browser or google-chrome on the PATH")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

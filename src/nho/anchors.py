@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.errors import InputError
+from nho.landmarks import Files, LandmarkPairs, Landmarks, read_pairs
+from nho.landmarks.indices import index_pairs
+from nho.landmarks.placing import at_vertices, projected
+from nho.landmarks.points import OPPOSITE_AXES, POSITION
 from nho.mesh import Mesh
-from nho.surface import SurfacePoints, project
+from nho.surface import SurfacePoints
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface
+FLIPS = ("none", "partial", "full", "both")
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class Anchors:
         How far the points as given lay from the (partial, full) surfaces; zero for vertices.
     source : str
         File name, for messages.
+    notes : tuple of str
+        What a user should know of how they were read; they become warnings of the match.
     """
 
     partial: SurfacePoints
@@ -34,9 +41,53 @@ class Anchors:
     names: tuple[str, ...]
     gaps: np.ndarray
     source: str = "anchors"
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @classmethod
+    def read(cls, files: Files, partial: Mesh, full: Mesh, flip: str = "none") -> Anchors:
+        """Anchors from a file of pairs, or from two files (partial, full) of landmarks.
+
+        Parameters
+        ----------
+        files : path, or two paths
+            The suffixes choose the formats: see docs/files.md.
+        flip : {"none", "partial", "full", "both"}
+            Where to negate x and y of the coordinates, for files in LPS and meshes in RAS.
+        """
+        return cls.from_landmarks(read_pairs(files), partial, full, flip)
+
+    @classmethod
+    def from_landmarks(
+        cls, pairs: LandmarkPairs, partial: Mesh, full: Mesh, flip: str = "none"
+    ) -> Anchors:
+        """Anchors from pairs of landmarks; points that are missing are left out with a note."""
+        if flip not in FLIPS:
+            raise InputError(f"flip is {flip!r}; choose {', '.join(FLIPS)}")
+        pairs = pairs.complete()
+        notes = [*pairs.partial.notes, *pairs.full.notes, *pairs.notes]
+        points, gaps = [], []
+        for side, mesh, landmarks in (
+            ("partial", partial, pairs.partial),
+            ("full", full, pairs.full),
+        ):
+            flipped = flip in (side, "both")
+            if flipped:
+                landmarks = landmarks.flipped()
+            notes += _axes_notes(landmarks, mesh, flipped)
+            placed, gap = landmarks.on(mesh, side)
+            points.append(placed)
+            gaps.append(gap)
+        return cls(
+            points[0],
+            points[1],
+            pairs.names,
+            np.stack(gaps, axis=1),
+            pairs.source,
+            tuple(dict.fromkeys(notes)),
+        )
 
     @classmethod
     def from_vertices(
@@ -48,13 +99,11 @@ class Anchors:
         source: str = "anchors",
     ) -> Anchors:
         """Anchors from (m, 2) vertex indices (partial, full), counted from 0."""
-        pairs = _as_pairs(pairs, names, source)
+        pairs = index_pairs(pairs, names, source)
         names = names or tuple(str(row) for row in range(len(pairs)))
-        for column, mesh in enumerate((partial, full)):
-            _check_range(pairs[:, column], mesh, names, source)
         return cls(
-            SurfacePoints.at_vertices(partial, pairs[:, 0]),
-            SurfacePoints.at_vertices(full, pairs[:, 1]),
+            at_vertices(partial, pairs[:, 0], names, source),
+            at_vertices(full, pairs[:, 1], names, source),
             names,
             np.zeros((len(pairs), 2)),
             source,
@@ -78,19 +127,12 @@ class Anchors:
                 f"{len(full_positions)} on {full.name}; anchors come in pairs"
             )
         names = names or tuple(str(row) for row in range(len(partial_positions)))
-        for mesh, positions in ((partial, partial_positions), (full, full_positions)):
-            positions = np.asarray(positions, dtype=np.float64).reshape(-1, 3)
-            # A NaN fails the comparison; beyond the square root of the largest number, squares of
-            # distances overflow.
-            near = np.abs(positions) < np.sqrt(np.finfo(np.float64).max) / 1024
-            bad = np.flatnonzero(~near.all(axis=1))
-            if len(bad):
-                raise InputError(
-                    f"{source}: anchor {names[bad[0]]} has no finite position on {mesh.name}; "
-                    "correct or remove it"
-                )
-            points, gap = project(mesh, positions)
-            _check_gaps(gap, mesh, names, source)
+        for side, mesh, given in (
+            ("partial", partial, partial_positions),
+            ("full", full, full_positions),
+        ):
+            positions = np.asarray(given, dtype=np.float64).reshape(-1, 3)
+            points, gap = projected(mesh, positions, names, source, side=side)
             columns.append(points)
             gaps.append(gap)
         return cls(columns[0], columns[1], names, np.stack(gaps, axis=1), source)
@@ -101,51 +143,27 @@ class Anchors:
             [self.partial.nearest_vertex(partial), self.full.nearest_vertex(full)], axis=1
         )
 
-
-def _as_pairs(pairs: object, names: tuple[str, ...], source: str) -> np.ndarray:
-    try:
-        array = np.asarray(pairs)
-    except ValueError:
-        raise InputError(f"{source}: anchors must be pairs of vertex indices") from None
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(
-            f"{source}: anchors must be an (m, 2) array of vertex indices (partial, full), "
-            f"not of shape {array.shape}"
-        )
-    if array.dtype.kind not in "iu":
-        whole = np.zeros(array.shape, dtype=bool)
-        if array.dtype.kind == "f":
-            whole = (np.abs(array) < 2.0**53) & (array == np.floor(array))
-        if not whole.all():
-            row = int(np.flatnonzero(~whole.all(axis=1))[0])
-            raise InputError(
-                f"{source}: anchor {names[row] if names else row} is "
-                f"{tuple(array[row].tolist())}, not a pair of vertex indices; give whole numbers"
-            )
-    return array.astype(np.int64)
-
-
-def _check_range(vertices: np.ndarray, mesh: Mesh, names: tuple[str, ...], source: str) -> None:
-    bad = np.flatnonzero((vertices < 0) | (vertices >= len(mesh.vertices)))
-    if len(bad):
-        raise InputError(
-            f"{source}: anchor {names[bad[0]]} refers to vertex {vertices[bad[0]]} of {mesh.name}, "
-            f"which has vertices 0 to {len(mesh.vertices) - 1}; indices count from 0"
-        )
-    loose = np.flatnonzero(~np.isin(vertices, mesh.faces))
-    if len(loose):
-        raise InputError(
-            f"{source}: anchor {names[loose[0]]} refers to vertex {vertices[loose[0]]} of "
-            f"{mesh.name}, which belongs to no face; pick a vertex on the surface"
+    def landmarks(self, partial: Mesh, full: Mesh) -> LandmarkPairs:
+        """The pairs as landmarks, to be written."""
+        # Names that only count the rows are none.
+        counted = self.names == tuple(str(row) for row in range(len(self)))
+        names = () if counted else self.names
+        return LandmarkPairs(
+            Landmarks.at(partial, self.partial, names, self.source),
+            Landmarks.at(full, self.full, names, self.source),
+            self.names,
+            source=self.source,
         )
 
 
-def _check_gaps(gap: np.ndarray, mesh: Mesh, names: tuple[str, ...], source: str) -> None:
-    """Refuse points far off the surface: another unit or axis convention, almost surely."""
-    size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
-    far = int(np.argmax(gap)) if len(gap) else 0
-    if len(gap) and gap[far] > 0.1 * size:
-        raise InputError(
-            f"{source}: anchor {names[far]} lies {gap[far]:.4g} away from {mesh.name}, which is "
-            f"only {size:.4g} across; check units (mm or m) and axes (LPS or RAS)"
-        )
+def _axes_notes(landmarks: Landmarks, mesh: Mesh, flipped: bool) -> list[str]:
+    """What was made of the axes that a file names; points on the surface do not prove them."""
+    if not (landmarks.axes and (landmarks.kind == POSITION).any()):
+        return []
+    if flipped:
+        before = OPPOSITE_AXES[landmarks.axes]
+        return [f"{landmarks.source}: turned from {before} to {landmarks.axes} for {mesh.name}"]
+    return [
+        f"{landmarks.source}: its coordinates are {landmarks.axes} and taken as they stand, so "
+        f"{mesh.name} must be in {landmarks.axes} too"
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,3 +45,18 @@ class Answer:
     scale: float = 1.0
     next_anchor: int = -1
     signals: np.ndarray | None = None
+
+
+def status_of(troubles: Sequence[str]) -> str:
+    """``"ok"``, or what fell short on the way."""
+    return "; ".join(troubles) or "ok"
+
+
+def advice_on(troubles: Sequence[str]) -> tuple[str, ...]:
+    """A warning that says what to do about it; none if all is well."""
+    if not troubles:
+        return ()
+    return (
+        "not everything went well (see status), so the answer may be worse than usual: look at the "
+        "report before you use it; another --seed may help",
+    )

@@ -16,6 +16,7 @@ import os
 import platform
 import re
 import sys
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -53,6 +54,7 @@ class Cache:
         self.folder = None if folder is None else Path(folder).absolute()
         self.cap = cap
         self._complained = False
+        self._complaining = threading.Lock()
 
     @staticmethod
     def default() -> Cache:
@@ -168,9 +170,11 @@ class Cache:
                         yield about.st_mtime, about.st_size, Path(entry.path)
 
     def _complain(self, problem: OSError) -> None:
-        if not self._complained:
-            log.warning("cache %s does not work (%s); going on without", self.folder, problem)
-        self._complained = True
+        with self._complaining:  # threads meet the same problem at the same time
+            told, self._complained = self._complained, True
+        if not told:
+            why = problem.strerror or problem
+            log.warning("cache %s does not work (%s); going on without", self.folder, why)
 
 
 @functools.cache

@@ -14,7 +14,7 @@ _TABLE_BYTES = 32e6  # of one block of pairwise products
 
 
 def align(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Matrix C of least Frobenius norm that minimises |source C - target| (Eq. 20)."""
+    """Matrix C of least Frobenius norm that minimises |source C - target| (Eq. 19)."""
     return np.linalg.pinv(source) @ target
 
 
@@ -80,7 +80,7 @@ def _distances_between(full: Neighbourhoods, start: np.ndarray, end: np.ndarray)
 def reliable_matches(
     target: np.ndarray, distortion: np.ndarray, threshold: float, anchors: np.ndarray
 ) -> np.ndarray:
-    """(m', 2) pairs with distortion below the threshold, none in conflict (Eq. 22).
+    """(m', 2) pairs with distortion below the threshold, none in conflict (Eq. 21).
 
     The given (m, 2) anchors are fixed: a match that shares a vertex with one of them is dropped.
     Of several matches to one full vertex the least distorted stays, ties by index.

@@ -48,10 +48,10 @@ def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
     found, closest = FacingSearch(bent, tried=_TRIED)(full.vertices)
     gap = np.linalg.norm(closest - full.vertices, axis=1) / full.mean_edge_length
     agreement = (bent.face_normals[found.face] * full.vertex_normals).sum(axis=1)
-    return Coverage(gap, _on_boundary(partial, found), agreement)
+    return Coverage(gap, on_boundary(partial, found), agreement)
 
 
-def _on_boundary(mesh: Mesh, points: SurfacePoints) -> np.ndarray:
+def on_boundary(mesh: Mesh, points: SurfacePoints) -> np.ndarray:
     """(n,) bool: does a point lie on a boundary edge (or a boundary vertex)?"""
     n = len(mesh.vertices)
     boundary = mesh.edges[mesh.edge_face_counts == 1]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg as spla
 
-from nho.factors import factorised
+from nho.factors import Factor, factorised
 from nho.mesh import Mesh
 from nho.rotations import nearest_rotations
 
@@ -29,6 +28,7 @@ class Elastic:
     """
 
     def __init__(self, rest: Mesh) -> None:
+        self._name = rest.name
         weights = _edge_weights(rest)
         self._i, self._j, self._w = weights.row, weights.col, weights.data
         n, directed = len(rest.vertices), len(weights.data)
@@ -51,9 +51,9 @@ class Elastic:
         self._average = sp.csr_matrix(sp.diags(1 / degree) @ matrix)
         self._size = self._gather @ (self._w * (self._edges**2).sum(axis=1))
 
-    def solver(self, target_weights: np.ndarray) -> spla.SuperLU:
+    def solver(self, target_weights: np.ndarray) -> Factor:
         """Factorised global step: stiffness plus (n,) target weights in absolute units."""
-        return factorised(self.stiffness + sp.diags(target_weights))
+        return factorised(self.stiffness + sp.diags(target_weights), self._name)
 
     def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""

@@ -41,7 +41,7 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
     ``.npz``: ``vertex_map``, or ``face`` and ``barycentric``; optionally ``region``.
     """
     path = Path(path)
-    if not path.exists():
+    if not path.is_file():  # neither a pipe, which might never end
         raise InputError(f"{path}: no such file; give the ground truth of this pair")
     region = None
     try:

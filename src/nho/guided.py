@@ -20,12 +20,13 @@ import numpy as np
 
 from nho.alignment import similarity
 from nho.anchor_checks import strained
-from nho.answer import Answer
+from nho.answer import Answer, advice_on, status_of
 from nho.bending import Bending
 from nho.common_ground import CommonGround, common_ground
 from nho.confidence import confidence, signals, where_to_add
 from nho.coverage import coverage
 from nho.distance_evidence import first_map
+from nho.errors import SolverError
 from nho.parallel import Workers
 from nho.problem import Problem
 from nho.progress import Progress, ProgressCallback, ignore
@@ -61,16 +62,20 @@ def solve(
     partial, full, distances = ground.partial, ground.full, ground.distances
     curve = [{"distortion": bending.distortion(pose)}]
     curves = {"bending": curve}
-    looked = target
+    looked, troubles = target, []
     few = len(distances.anchors) < settings.many_anchors
     if few and settings.bend and settings.rounds and settings.coordinates != "none":
-        with clock.time("spectra"):
-            progress(Progress("spectra", 0, 1))
-            anchored = distances.anchors[:, 1]
-            look = SecondLook((partial, full), operators, anchored, settings, pool, progress)
-            progress(Progress("spectra", 1, 1))
-        pose, looked = _looked_at_again(pose, bending, look, curve, clock)
-        curves.update(look.curves)
+        try:
+            with clock.time("spectra"):
+                progress(Progress("spectra", 0, 1))
+                anchored = distances.anchors[:, 1]
+                look = SecondLook((partial, full), operators, anchored, settings, pool, progress)
+                progress(Progress("spectra", 1, 1))
+            pose, looked = _looked_at_again(pose, bending, look, curve, clock)
+            curves.update(look.curves)
+            troubles += look.troubles
+        except SolverError as failure:  # the bent surface is an answer without it as well
+            troubles.append(f"no second look: {failure}")
     with clock.time("region"):
         points = (
             bending.read_off(pose) if settings.bend else SurfacePoints.at_vertices(full, target)
@@ -91,7 +96,8 @@ def solve(
         confidence=trust,
         region_score=covered.score(),
         settings=settings,
-        warnings=(*warnings, *ground.named_suspects(problem), *ground.notes),
+        status=status_of(troubles),
+        warnings=(*warnings, *ground.named_suspects(problem), *ground.notes, *advice_on(troubles)),
         curves=curves,
         suspects=ground.suspects,
         scale=ground.scale,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
+from nho.factors import lowest_dense
 from nho.parallel import SERIAL, Workers
 from nho.spectrum import Basis, Laplacian, fixed_signs, hamiltonian_basis
 
@@ -27,7 +27,7 @@ class Hamiltonian(Protocol):
 
 
 class ReducedHamiltonian:
-    """Galerkin projection of H onto the first K eigenfunctions of the LBO (Eq. 16)."""
+    """Galerkin projection of H onto the first K eigenfunctions of the LBO (Eq. 15)."""
 
     def __init__(self, basis: Basis, mass: np.ndarray, workers: Workers = SERIAL) -> None:
         self._basis = basis
@@ -47,9 +47,7 @@ class ReducedHamiltonian:
 
     def modes(self, potential: np.ndarray, count: int) -> Basis:
         """The first ``count`` eigenpairs, lifted back to the mesh."""
-        values, vectors = scipy.linalg.eigh(
-            self.matrix(potential), subset_by_index=(0, count - 1), driver="evr"
-        )
+        values, vectors = lowest_dense(self.matrix(potential), count, "the learned operator")
         phi = self._basis.functions
         lifted = self._workers.over_rows(lambda block: phi[block] @ vectors, len(phi))
         return Basis(values, fixed_signs(np.concatenate(lifted), self._mass))
@@ -87,7 +85,7 @@ def insulated_modes(
     kept = weight * 2 * a * b / np.maximum(a + b, np.finfo(float).tiny)
     flow = sp.csr_matrix((kept, (i, j)), shape=matrix.shape)
     flow = flow - sp.diags(np.asarray(flow.sum(axis=1)).ravel())
-    insulated = Laplacian(sp.csc_matrix(flow), operator.mass[inside])
+    insulated = Laplacian(sp.csc_matrix(flow), operator.mass[inside], operator.name)
     modes = hamiltonian_basis(insulated, barrier * (1 - shares), count)
     functions = np.zeros((len(indicator), modes.functions.shape[1]))
     functions[inside] = modes.functions
@@ -95,11 +93,11 @@ def insulated_modes(
 
 
 def energy(modes: Basis) -> np.ndarray:
-    """(n,) mean squared eigenfunction (Eq. 18): large inside the region, small outside."""
+    """(n,) mean squared eigenfunction (Eq. 17): large inside the region, small outside."""
     return (modes.functions**2).mean(axis=1)
 
 
 def support_score(modes: Basis, threshold: float) -> np.ndarray:
-    """(n,) score in [0, 1); above one half exactly where energy > threshold * mu_1 (Eq. 19)."""
+    """(n,) score in [0, 1); above one half exactly where energy > threshold * mu_1 (Eq. 18)."""
     e = energy(modes)
     return e / (e + threshold * modes.eigenvalues[0])

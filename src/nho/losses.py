@@ -21,7 +21,7 @@ NOBODY = np.empty(0, dtype=np.int64)  # the paper knows no negatives
 
 
 def anchor_loss(s: np.ndarray, anchors: np.ndarray) -> Term:
-    """Mean of -log s at the anchored vertices (Eq. 11)."""
+    """Mean of -log s at the anchored vertices (Eq. 10)."""
     gradient = np.zeros_like(s)
     at = np.maximum(s[anchors], np.finfo(s.dtype).tiny)
     np.add.at(gradient, anchors, -1 / (len(anchors) * at))
@@ -38,14 +38,14 @@ def evidence_loss(s: np.ndarray, positives: np.ndarray, negatives: np.ndarray) -
 
 
 def area_loss(s: np.ndarray, mass: np.ndarray, target_area: float) -> Term:
-    """Squared excess of the soft area over the partial shape's, as a share of all (Eq. 12)."""
+    """Squared excess of the soft area over the partial shape's, as a share of all (Eq. 11)."""
     total = mass.sum()
     excess = (mass @ s - target_area) / total
     return float(excess**2), 2 * excess * mass / total
 
 
 def topology_loss(s: np.ndarray, superlevels: Superlevels) -> Term:
-    """Squared persistence of every component but the eldest (Eq. 13)."""
+    """Squared persistence of every component but the eldest (Eq. 12)."""
     births, deaths = superlevels.pairs(s)
     height = s[births] - s[deaths]
     gradient = np.zeros_like(s)
@@ -57,7 +57,7 @@ def topology_loss(s: np.ndarray, superlevels: Superlevels) -> Term:
 def spectral_loss(
     s: np.ndarray, mass: np.ndarray, hamiltonian: Hamiltonian, targets: np.ndarray, barrier: float
 ) -> Term:
-    """Mean log(1 + relative eigenvalue error squared) (Eq. 15); ``barrier`` is tau.
+    """Mean log(1 + relative eigenvalue error squared) (Eq. 14); ``barrier`` is tau.
 
     Only eigenvalues enter, and ``d mu_i / d v_q = a_q psi_i(q)^2``: no derivative of an
     eigenvector is needed, so repeated eigenvalues do no harm.
@@ -73,7 +73,7 @@ def spectral_loss(
 
 @dataclass(frozen=True)
 class Objective:
-    """The weighted sum of the four terms (Eq. 17) for one pair of shapes.
+    """The weighted sum of the four terms (Eq. 16) for one pair of shapes.
 
     Attributes
     ----------

@@ -28,8 +28,9 @@ def match(
     Parameters
     ----------
     partial, full : Mesh, path, or pair of arrays (vertices (n, 3), faces (f, 3))
-    anchors : Anchors, path of a CSV, or (m, 2) int array
-        Matching points, at least three; an array holds vertex indices (partial, full).
+    anchors : Anchors, path, pair of paths, or (m, 2) int array
+        Matching points, at least three: a file of pairs, two files of landmarks (partial, full;
+        see docs/files.md), or vertex indices (partial, full).
     settings : Settings or preset name, optional
         ``"default"`` if not given; ``"paper"`` follows the paper to the letter.
     progress : callable, optional

@@ -28,15 +28,18 @@ _LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1024
 class Mesh:
     """A triangle mesh in the user's own numbering.
 
-    Parameters
-    ----------
-    vertices : (n, 3) array-like of finite numbers, in any unit of length.
-    faces : (m, 3) array-like of vertex indices from 0; triangles only.
-    name : file name or role of the mesh; it opens every message about it.
-
     Both arrays are copied and read-only. Everything below is computed on first use and kept;
     lengths are in the unit of the vertices. Faces may be degenerate, vertices unused and edges
     non-manifold: `nho.repair` deals with them and keeps the index maps.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array-like of finite numbers
+        In any unit of length.
+    faces : (m, 3) array-like of vertex indices
+        Counted from 0; triangles only.
+    name : str
+        File name or role of the mesh; it opens every message about it.
     """
 
     vertices: FloatArray
@@ -67,7 +70,8 @@ class Mesh:
 
         Parameters
         ----------
-        colors : (n, 3) or (n, 4), uint8 or float 0..1, one per vertex, optional.
+        colors : (n, 3) or (n, 4) uint8 or float 0..1 array, optional
+            One row per vertex.
         """
         write_arrays(path, self.vertices, self.faces, colors)
 

@@ -18,6 +18,9 @@ _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+# What an archive may unpack to: maps and coordinates shrink a few times, while a small file of
+# labels that are all alike may shrink a thousandfold.
+_MOST_UNPACKED, _ALWAYS_UNPACKED = 20, 256 << 20  # bytes for one of the file, and for any file
 
 
 def load_arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
@@ -31,7 +34,11 @@ def load_arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def check_archive(archive: zipfile.ZipFile, size: int) -> None:
-    """Refuse packing that NumPy does not use (it unpacks to far more) and members that overlap."""
+    """Refuse an archive that could take far more memory or time than its size tells.
+
+    That is: packing that NumPy does not use, members that overlap or share a name, and more to
+    unpack than arrays of a mesh are packed from.
+    """
     members = archive.infolist()
     if any(
         member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members
@@ -39,11 +46,19 @@ def check_archive(archive: zipfile.ZipFile, size: int) -> None:
         raise ValueError("it is packed in a way that is not known")
     if sum(member.compress_size for member in members) > size:
         raise ValueError("its parts overlap")
+    if len(set(archive.namelist())) < len(members):
+        raise ValueError("two of its parts have the same name")
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > _ALWAYS_UNPACKED + _MOST_UNPACKED * size:
+        raise ValueError(f"its {size} bytes unpack to {unpacked}, far more than any mesh's do")
 
 
 def read_array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
     """One array, never pickled, whose header promises exactly the bytes that follow it."""
-    raw = io.BytesIO(archive.read(member))  # all of it first: the checksum must hold
+    # All of it first: the checksum must hold. Not `archive.read`, which unpacks as much as there
+    # is, whatever size the archive tells.
+    with archive.open(member) as stream:
+        raw = io.BytesIO(stream.read(archive.getinfo(member).file_size))
     version = np.lib.format.read_magic(raw)
     if version not in _HEADERS:
         raise ValueError(f"{member} has the unknown version {version}")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from nho.anchor_files import read_anchors
 from nho.anchors import FEWEST, Anchors
 from nho.errors import InputError
 from nho.mesh import Mesh
@@ -21,7 +20,7 @@ from nho.surface import SurfacePoints
 from nho.winding import faces_to_turn
 
 MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
-AnchorsLike = Anchors | str | Path | np.ndarray
+AnchorsLike = Anchors | str | Path | tuple[str | Path, str | Path] | np.ndarray
 
 _SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
 
@@ -100,11 +99,8 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike) -> Problem:
     partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
     for mesh in (partial, full):
         _check_unit(mesh)
-    if isinstance(anchors, str | Path):
-        anchors = read_anchors(anchors, partial, full)
-    elif not isinstance(anchors, Anchors):
-        anchors = Anchors.from_vertices(partial, full, anchors)
-    warnings = _gap_warnings(anchors, partial, full)
+    anchors = as_anchors(anchors, partial, full)
+    warnings = [*anchors.notes, *_gap_warnings(anchors, partial, full)]
     repaired = [repair(partial), repair(full)]
     warnings += [note for done in repaired for note in done.notes]
     pairs, notes = _distinct(anchors, partial, full, repaired)
@@ -139,6 +135,17 @@ def as_mesh(mesh: MeshLike, role: str) -> Mesh:
             f"{type(mesh).__name__}"
         ) from None
     return Mesh(vertices, faces, role)
+
+
+def as_anchors(anchors: AnchorsLike, partial: Mesh, full: Mesh) -> Anchors:
+    """Anchors from anchors, a path, two paths (partial, full) or an (m, 2) array of vertices."""
+    if isinstance(anchors, Anchors):
+        return anchors
+    if isinstance(anchors, str | Path):
+        return Anchors.read(anchors, partial, full)
+    if isinstance(anchors, tuple | list) and all(isinstance(one, str | Path) for one in anchors):
+        return Anchors.read(anchors, partial, full)
+    return Anchors.from_vertices(partial, full, anchors)  # type: ignore[arg-type]
 
 
 def _distinct(

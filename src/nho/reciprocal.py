@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nho.answer import Answer
+from nho.answer import Answer, advice_on, status_of
 from nho.correspondence import align, local_distortion, nearest_rows, reliable_matches
 from nho.field import NeuralField, encoding_at
 from nho.fitting import fit_operator
@@ -53,7 +53,7 @@ def solve(
         region_score=loop.score(),
         settings=shapes.settings,
         status=loop.status,
-        warnings=(*shapes.warnings, *loop.warnings),
+        warnings=(*shapes.warnings, *loop.warnings, *advice_on(loop.troubles)),
         curves={**loop.curves, "refine": curve},
     )
 
@@ -80,7 +80,7 @@ class ReciprocalLoop:
         self.anchors = self.evidence = anchors
         self.warnings: list[str] = []
         self.curves: dict[str, list[dict[str, float]]] = {}
-        self.status = "ok"
+        self.troubles: list[str] = []
         self._random = np.random.default_rng(settings.seed)
         mass = shapes.full_laplacian.mass
         basis = shapes.full_basis
@@ -130,15 +130,19 @@ class ReciprocalLoop:
             seen(f"round {number}")
 
     def _fit(self, stage: str) -> None:
-        self.indicator, self.curves[stage], finite = fit_operator(
+        self.indicator, self.curves[stage], trouble = fit_operator(
             self._field, self._objective, self.evidence[:, 1], stage, self._progress
         )
-        if not finite:
-            self.status = f"the loss of stage '{stage}' was not finite; the best iterate was kept"
+        self.troubles += [trouble] if trouble else []
         if self._plain:
             self.modes = self._shapes.full_basis.first(self._modes_wanted)
         else:
             self.modes = self._readout.modes(self._tau * (1 - self.indicator), self._modes_wanted)
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, or what broke down so far."""
+        return status_of(self.troubles)
 
     def score(self) -> np.ndarray:
         """(n_full,) region score; above one half in the support of the operator."""
@@ -170,7 +174,7 @@ class ReciprocalLoop:
         target = self.map()
         if self.settings.refinement == "none":
             return target, []
-        return refine(
+        target, curve, troubles = refine(
             target,
             self._shapes.partial_basis.functions,
             self.modes.functions,
@@ -179,3 +183,5 @@ class ReciprocalLoop:
             self._pool,
             self._progress,
         )
+        self.troubles += troubles
+        return target, curve

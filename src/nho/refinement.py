@@ -8,6 +8,7 @@ small network.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,8 @@ from nho.network import Adam, Perceptron, uniform_by_fan_in, xavier_uniform
 from nho.parallel import SERIAL, Workers
 from nho.progress import Progress, ProgressCallback, ignore
 from nho.settings import Settings
+
+log = logging.getLogger(__name__)
 
 _NONLINEAR_SHARE = np.float32(0.01)  # of the network's output in a NAM
 _WIDTH = 128  # of the NAM's two hidden layers
@@ -99,22 +102,40 @@ class NeuralAdjointMap:
         settings: Settings,
         steps: int,
         workers: Workers = SERIAL,
-    ) -> float:
-        """Minimise the mean squared error over a sample of the rows; returns the last loss."""
+    ) -> tuple[float, str]:
+        """Minimise the mean squared error over a sample of the rows.
+
+        Returns
+        -------
+        loss : float
+            The last one; NaN if not even the first was finite.
+        trouble : str
+            Why the fit broke down, in which case the best iterate before that is kept; else empty.
+        """
         most = settings.refine_rows or len(source)
         rows = np.unique(np.linspace(0, len(source) - 1, min(most, len(source))).astype(np.int64))
         x = np.ascontiguousarray(source[rows], dtype=np.float32)
         y = np.ascontiguousarray(target[rows], dtype=np.float32)
         optimiser = Adam(settings.refine_learning_rate, settings.refine_weight_decay)
-        loss = np.nan
-        for _ in range(steps):
+        loss, best_loss, best = np.nan, np.inf, self.parameters
+        for step in range(steps):
             parts = workers.over_rows(
                 lambda block: self.loss_and_gradient(x[block], y[block]), len(x)
             )
             loss = sum(part[0] for part in parts) / x.size
             gradient = sum((part[1] for part in parts), np.zeros_like(self.parameters))
+            if loss < best_loss:
+                best_loss, best = loss, self.parameters.copy()
+            if not (np.isfinite(loss) and np.isfinite(gradient).all()):
+                self.parameters[:] = best
+                trouble = (
+                    f"refinement in {self._dimension} dimensions: the loss was not finite at step "
+                    f"{step}; the best iterate was kept"
+                )
+                log.info("%s", trouble)  # the caller makes a status of it
+                return best_loss if np.isfinite(best_loss) else np.nan, trouble
             optimiser.step(self.parameters, gradient / np.float32(x.size))
-        return loss
+        return loss, ""
 
 
 @dataclass(frozen=True)
@@ -143,15 +164,17 @@ def refine(
     random: np.random.Generator,
     workers: Workers = SERIAL,
     progress: ProgressCallback = ignore,
-) -> tuple[np.ndarray, list[dict[str, float]]]:
+) -> tuple[np.ndarray, list[dict[str, float]], list[str]]:
     """Refine the (n_partial,) vertex map ``target`` through all stages.
 
-    Returns the new map and, per stage, its dimension and the mean squared error of its fit.
+    Returns the new map, per stage its dimension and the mean squared error of its fit, and what
+    broke down. A stage without any finite loss ends the refinement with the map before it.
     """
     partial = rms_normalised(partial_coordinates)
     full = rms_normalised(full_coordinates)
     dimensions = stages(settings, min(partial.shape[1], full.shape[1]))
     curve: list[dict[str, float]] = []
+    troubles: list[str] = []
     known: NeuralAdjointMap | None = None
     for number, d in enumerate(dimensions, start=1):
         source, wanted = full[target, :d], partial[:, :d]
@@ -159,11 +182,14 @@ def refine(
         if settings.refinement == "neural-zoomout":
             steps = settings.refine_steps if known is None else settings.refine_later_steps
             transfer = known = NeuralAdjointMap(d, random, known)
-            loss = transfer.fit(source, wanted, settings, steps, workers)
+            loss, trouble = transfer.fit(source, wanted, settings, steps, workers)
+            troubles += [trouble] if trouble else []
+            if steps and not np.isfinite(loss):
+                break
         else:
             transfer = LinearMap(align(source, wanted))
             loss = float(((transfer(source) - wanted) ** 2).mean())
         target = nearest_rows(wanted, transfer(full[:, :d]), workers)
         curve.append({"dimension": d, "loss": loss})
         progress(Progress("refine", number, len(dimensions), loss))
-    return target, curve
+    return target, curve, troubles

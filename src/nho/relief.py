@@ -28,7 +28,7 @@ def relief(mesh: Mesh, operator: Laplacian) -> np.ndarray:
     sources = np.where(inside, [bulge, mass], 0.0).T
     columns = []
     for scale in SCALES:
-        averaged = factorised(sp.diags(mass) + scale**2 * stiffness).solve(sources)
+        averaged = factorised(sp.diags(mass) + scale**2 * stiffness, mesh.name).solve(sources)
         weight = np.maximum(averaged[:, 1], np.finfo(np.float32).eps)
         columns.append(np.tanh(scale * averaged[:, 0] / weight))
     return np.stack(columns, axis=1)

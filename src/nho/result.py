@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,8 +115,7 @@ class MatchResult:
         """Read what `save` wrote; anything missing or inconsistent is an `InputError`."""
         folder = Path(folder)
         try:
-            arrays = load_arrays(folder / "result.npz", ARRAYS)
-            about = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+            arrays, about = _both_files(folder)
             _check(arrays)
             result = cls(
                 **arrays,
@@ -142,6 +142,20 @@ class MatchResult:
             raise InputError(
                 f"{folder}: the stored result is damaged ({problem}); run the match again"
             ) from problem
+
+
+def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
+    """Arrays and description of one and the same result, even if it is replaced meanwhile."""
+    for name in ("result.npz", "settings.json"):
+        if not stat.S_ISREG((folder / name).stat().st_mode):  # a pipe might never end
+            raise InputError(f"{name} is no file; run the match again")
+    text = (folder / "settings.json").read_bytes()
+    while True:
+        arrays = load_arrays(folder / "result.npz", ARRAYS)
+        again = (folder / "settings.json").read_bytes()
+        if again == text:
+            return arrays, json.loads(text.decode("utf-8"))
+        text = again
 
 
 def finite_or_none(value: Any) -> Any:

@@ -44,6 +44,8 @@ class SecondLook:
     ----------
     curves : dict
         Losses of the operator, by round.
+    troubles : list of str
+        Fits that broke down.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class SecondLook:
         self._anchored = anchored
         self.settings, self.pool, self.progress = settings, pool, progress
         self.curves: dict[str, list[dict[str, float]]] = {}
+        self.troubles: list[str] = []
         self._ratio = min(1.0, self._partial.area)  # the full shape has area one
         of_full_shape = settings.encoding_modes
         if settings.coordinates == "laplacian":
@@ -138,7 +141,8 @@ class SecondLook:
             settings,
         )
         sampled = [np.flatnonzero(np.isin(rows, of)) for of in (positives, negatives)]
-        _, self.curves[stage], _ = fit_operator(
+        _, self.curves[stage], trouble = fit_operator(
             taught, objective, sampled[0], stage, self.progress, sampled[1]
         )
+        self.troubles += [trouble] if trouble else []
         return taught.at(encoding).indicator()

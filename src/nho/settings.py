@@ -32,7 +32,7 @@ class Settings:
 
     # The recipe: "reciprocal" is the paper's loop; "guided" starts from distances to the anchors,
     # bends the partial surface onto the full one, and uses the operator in between.
-    recipe: Recipe = "reciprocal"
+    recipe: Recipe = "reciprocal"  # which of the two
 
     # Spectra (Sec. 3)
     laplacian: Laplacian = "robust"  # intrinsic Delaunay (robust_laplacian), or plain cotangents
@@ -41,37 +41,37 @@ class Settings:
     galerkin_modes: int = 100  # K: LBO eigenfunctions that span the reduced Hamiltonian
 
     # Intrinsic neural field (Sec. 4.1, App. D)
-    hidden_width: int = 128
-    hidden_layers: int = 3
+    hidden_width: int = 128  # of every hidden layer
+    hidden_layers: int = 3  # between the encoding and the potential
     activation: Activation = "tanh"  # not stated in the paper; measured, see docs/decisions.md
 
     # Operator estimation (Sec. 4.2)
-    barrier: float = 50.0  # beta: tau = beta * lambda_k
-    weight_anchor: float = 0.1  # alpha_1
-    weight_area: float = 1.0  # alpha_2
-    weight_topology: float = 0.3  # alpha_3
-    weight_spectral: float = 0.01  # alpha_4
+    barrier: float = 50.0  # beta: the potential's height is beta lambda_k
+    weight_anchor: float = 0.1  # alpha_1: the region contains the anchors
+    weight_area: float = 1.0  # alpha_2: it is as large as the partial shape
+    weight_topology: float = 0.3  # alpha_3: it is in one piece
+    weight_spectral: float = 0.01  # alpha_4: it has the partial shape's spectrum
     fit_steps: int = 100  # Adam steps of the first fit and of every reciprocal round
-    fit_learning_rate: float = 1e-2
+    fit_learning_rate: float = 1e-2  # of Adam
     fit_operator: Operator = "reduced"  # eigenpairs inside the loss
 
     # Reciprocal refinement (Sec. 4.2)
-    rounds: int = 4
+    rounds: int = 4  # fits after the first; second looks at most (guided)
     readout_operator: Operator = "reduced"  # eigenpairs for support, alignment and refinement
     support_threshold: float = 0.01  # eta: in the region where energy > eta * mu_1
     distortion_neighbours: int = 30  # neighbours in the local mapping distortion (LMD)
     distortion_threshold: float = 0.42  # matches below it become anchors of the next round
 
     # Dense refinement (App. D)
-    refinement: Refinement = "neural-zoomout"
-    refine_first: int = 20  # spectral dimension of the first stage ...
-    refine_last: int = 100  # ... and of the last
-    refine_increment: int = 5
+    refinement: Refinement = "neural-zoomout"  # of the map of the last round
+    refine_first: int = 20  # spectral dimension of the first stage
+    refine_last: int = 100  # spectral dimension of the last stage
+    refine_increment: int = 5  # from stage to stage
     refine_steps: int = 100  # Adam steps of the first stage (neural-zoomout)
-    refine_later_steps: int = 50  # of every other, which goes on from the one before
+    refine_later_steps: int = 50  # of every later stage, which goes on from the one before
     refine_rows: int = 1000  # vertices a stage is fitted on, evenly drawn; 0 = all of them
-    refine_learning_rate: float = 1e-2
-    refine_weight_decay: float = 1e-5
+    refine_learning_rate: float = 1e-2  # of Adam (neural-zoomout)
+    refine_weight_decay: float = 1e-5  # of Adam (neural-zoomout)
 
     # Departures from the paper, used by the recipe "guided"
     start: Start = "distances"  # of the map: distances to the anchors, or laid on by them

@@ -7,21 +7,16 @@ boundary; on the partial shape the eigenfunctions vanish on the boundary (Dirich
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 
 import numpy as np
 import robust_laplacian
-import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from nho.cache import Cache
-from nho.errors import NhoError
-from nho.factors import factorised
+from nho.factors import attempted, lowest_dense, plain_lu
 from nho.mesh import Mesh
-
-log = logging.getLogger(__name__)
 
 _DENSE_BELOW = 400  # unknowns; below it a dense solve is faster, and exact
 
@@ -36,10 +31,13 @@ class Laplacian:
         Positive semi-definite cotangent matrix.
     mass : (n,) float array
         Lumped vertex areas, in squared length units of the mesh.
+    name : str
+        Of the mesh, for errors.
     """
 
     stiffness: sp.csc_matrix
     mass: np.ndarray
+    name: str = "the surface"
 
 
 @dataclass(frozen=True)
@@ -72,19 +70,19 @@ def laplacian(mesh: Mesh, kind: str = "robust") -> Laplacian:
     positive = areas > 0
     if not positive.all():  # a vertex of zero-area faces only: give it the least area there is
         areas = np.where(positive, areas, areas[positive].min())
-    return Laplacian(sp.csc_matrix(stiffness), areas)
+    return Laplacian(sp.csc_matrix(stiffness), areas, mesh.name)
 
 
 def neumann_basis(operator: Laplacian, count: int) -> Basis:
     """The first ``count`` eigenpairs with natural boundary conditions."""
-    return _lowest(operator.stiffness, operator.mass, count)
+    return _lowest(operator.stiffness, operator.mass, count, operator.name)
 
 
 def dirichlet_basis(operator: Laplacian, boundary: np.ndarray, count: int) -> Basis:
     """The first ``count`` eigenpairs that vanish at the vertices of the mask ``boundary``."""
     inside = np.flatnonzero(~boundary)
     stiffness = operator.stiffness[inside][:, inside]
-    interior = _lowest(stiffness, operator.mass[inside], count)
+    interior = _lowest(stiffness, operator.mass[inside], count, operator.name)
     functions = np.zeros((len(boundary), interior.functions.shape[1]))
     functions[inside] = interior.functions
     return Basis(interior.eigenvalues, functions)
@@ -117,10 +115,10 @@ def cached_basis(
 def hamiltonian_basis(operator: Laplacian, potential: np.ndarray, count: int) -> Basis:
     """The first ``count`` eigenpairs of ``Delta + potential``, on the mesh itself."""
     stiffness = operator.stiffness + sp.diags(operator.mass * potential)
-    return _lowest(stiffness, operator.mass, count)
+    return _lowest(stiffness, operator.mass, count, operator.name)
 
 
-def _lowest(stiffness: sp.spmatrix, mass: np.ndarray, count: int) -> Basis:
+def _lowest(stiffness: sp.spmatrix, mass: np.ndarray, count: int, name: str) -> Basis:
     """Lowest eigenpairs of ``stiffness x = lambda mass x`` (at most as many as unknowns)."""
     n = len(mass)
     count = min(count, n)
@@ -128,35 +126,40 @@ def _lowest(stiffness: sp.spmatrix, mass: np.ndarray, count: int) -> Basis:
     scale = sp.diags(1 / np.sqrt(mass))
     standard = sp.csc_matrix(scale @ stiffness @ scale)
     if n < _DENSE_BELOW or count > n // 3:
-        values, vectors = scipy.linalg.eigh(
-            standard.toarray(), subset_by_index=(0, count - 1), driver="evr"
-        )
+        values, vectors = lowest_dense(standard.toarray(), count, name)
     else:
-        values, vectors = _shift_invert(standard, count, 1 / mass.sum())
+        values, vectors = _shift_invert(standard, count, 1 / mass.sum(), name)
     values = np.maximum(values, 0)
     vectors = vectors / np.sqrt(mass)[:, None]
     return Basis(values, fixed_signs(vectors, mass))
 
 
-def _shift_invert(matrix: sp.csc_matrix, count: int, unit: float) -> tuple[np.ndarray, np.ndarray]:
+def _shift_invert(
+    matrix: sp.csc_matrix, count: int, unit: float, name: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Lanczos on the inverse of ``matrix + shift``; ``unit`` = 1 / area sets the shift's size."""
     n = matrix.shape[0]
     start = np.random.default_rng(0).standard_normal(n)
-    error: Exception | None = None
-    for shift in (0.1 * unit, 10 * unit):  # the first eigenvalue of a sphere is 8 pi / area
-        try:
-            factor = factorised(matrix + shift * sp.identity(n, format="csc"))
-            inverse = spla.LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
-            # Full precision, not a loose tolerance: stopped early, Lanczos misses members of
-            # repeated eigenvalues (an icosphere lost one of seven at 1e-10).
-            values, vectors = spla.eigsh(matrix, count, sigma=-shift, OPinv=inverse, v0=start)
-        except (RuntimeError, spla.ArpackError) as problem:
-            log.warning("eigen-solver failed at shift %g (%s); trying a larger one", shift, problem)
-            error = problem
-            continue
+
+    def shifted(shift: float, vectors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        factor = plain_lu(matrix + shift * sp.identity(n, format="csc"))
+        inverse = spla.LinearOperator((n, n), matvec=factor.solve, dtype=np.float64)
+        # Full precision, not a loose tolerance: stopped early, Lanczos misses members of
+        # repeated eigenvalues (an icosphere lost one of seven at 1e-10).
+        values, functions = spla.eigsh(
+            matrix, count, sigma=-shift, OPinv=inverse, v0=start, ncv=vectors
+        )
+        if not (np.isfinite(values).all() and np.isfinite(functions).all()):
+            raise RuntimeError("its solution is not finite")
         order = np.argsort(values, kind="stable")
-        return values[order], vectors[:, order]
-    raise NhoError(f"the eigenproblem did not converge ({error}); repair or remesh the surface")
+        return values[order], functions[:, order]
+
+    attempts = {
+        "a small shift": lambda: shifted(0.1 * unit),  # a sphere's first eigenvalue: 8 pi / area
+        "a larger shift": lambda: shifted(10 * unit),
+        "more Lanczos vectors": lambda: shifted(10 * unit, min(n - 1, 4 * count + 50)),
+    }
+    return attempted(name, "the eigenproblem", attempts)
 
 
 def fixed_signs(functions: np.ndarray, mass: np.ndarray) -> np.ndarray:

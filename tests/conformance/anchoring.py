@@ -60,9 +60,9 @@ def _off_surface(distance: float) -> Given:
     return Given(anchors=_table(moved, AXES))
 
 
-def _nan_position() -> Given:
+def _impossible_position(value: float) -> Given:
     moved = POSITIONS.copy()
-    moved[3, 4] = np.nan
+    moved[3, 4] = value
     return Given(anchors=_table(moved, AXES))
 
 
@@ -172,12 +172,17 @@ ANCHORS = (
         told="farther than a tenth of the diagonal; check units and axes",
     ),
     _refused(
-        *("NaN in anchor coordinates", _nan_position),
+        *("NaN in anchor coordinates", lambda: _impossible_position(np.nan)),
         *("anchor 3 has no finite position", "correct or remove it"),
         told="the anchor is named; correct it",
     ),
     _refused(
-        *("missing anchor file", _csv(Path("pairs.csv")), "no such file", "give a CSV of anchors"),
+        *("anchor coordinates too large", lambda: _impossible_position(1e200)),
+        *("anchor 3 has no finite position", "correct or remove it"),
+        told="likewise",
+    ),
+    _refused(
+        *("missing anchor file", _csv(Path("pairs.csv")), "no such file", "check the path"),
         told="check the path",
     ),
     _refused("empty anchor file", _csv(""), "there are no anchors", MARK, told=MARK),

@@ -6,6 +6,7 @@ from conformance.anchoring import ANCHORS
 from conformance.broken import BROKEN
 from conformance.files import FILES
 from conformance.given import Case
+from conformance.landmarking import LANDMARKS
 from conformance.surfaces import SURFACES
 
 CHAPTERS: dict[str, tuple[Case, ...]] = {
@@ -13,6 +14,7 @@ CHAPTERS: dict[str, tuple[Case, ...]] = {
     "No surface": BROKEN,
     "Files": FILES,
     "Anchors": ANCHORS,
+    "Landmark files": LANDMARKS,
 }
 CASES = {case.name: case for chapter in CHAPTERS.values() for case in chapter}
 assert len(CASES) == sum(map(len, CHAPTERS.values())), "two classes have the same name"

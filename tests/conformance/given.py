@@ -79,7 +79,8 @@ class Given:
 
     Attributes
     ----------
-    anchors : (m, 2) array, or a CSV file as text, bytes or a name that does not exist (Path)
+    anchors : (m, 2) array; or a CSV file as text, bytes or a name that does not exist (Path); or
+        files by name (dict): one of pairs, or two of landmarks
     cut : Cut
         The clean pair that this one is a variation of.
     out : str

@@ -48,7 +48,7 @@ def through_python(case: Case, folder: Path, settings: nho.Settings | None = Non
         for shape, role in ((given.partial, "partial"), (given.full, "full"))
     ]
     pairs = given.pairs()
-    if isinstance(pairs, str | bytes | Path):
+    if isinstance(pairs, str | bytes | Path | dict):
         pairs = _write_anchors(pairs, folder)
     try:
         result = nho.match(shapes[0], shapes[1], pairs, settings)
@@ -64,7 +64,8 @@ def through_command(case: Case, folder: Path) -> Told:
     full = _write(given.full, folder, "full")
     pairs = _write_anchors(given.pairs(), folder)
     before = listing(folder)
-    arguments = ["match", partial, full, "--anchors", pairs, "--out", folder / given.out]
+    options = [part for path in pairs for part in ("--anchors", path)]
+    arguments = ["match", partial, full, *options, "--out", folder / given.out]
     code, stdout, stderr = call(*arguments)
     result = nho.MatchResult.load(folder / given.out) if code == 0 else None
     messages = tuple(stderr.splitlines()) if result is None else result.warnings
@@ -98,6 +99,8 @@ def names(case: Case, told: Told, by_file: bool) -> tuple[str, ...]:
     wanted = []
     for role in roles:
         if role == "anchors":
+            if isinstance(told.given.anchors, dict):  # the words of the class name the files
+                continue
             of_file = by_file or isinstance(told.given.anchors, str | bytes | Path)
             wanted.append(ROLES[role] if of_file and case.outcome == REFUSED else "anchor")
             continue
@@ -117,7 +120,11 @@ def _write(shape: Shape, folder: Path, role: str) -> Path:
     return path
 
 
-def _write_anchors(anchors: Any, folder: Path) -> Path:
+def _write_anchors(anchors: Any, folder: Path) -> tuple[Path, ...]:
+    if isinstance(anchors, dict):
+        for name, content in anchors.items():
+            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return tuple(folder / name for name in anchors)
     path = folder / ROLES["anchors"]
     if isinstance(anchors, bytes):
         path.write_bytes(anchors)
@@ -126,4 +133,4 @@ def _write_anchors(anchors: Any, folder: Path) -> Path:
     elif not isinstance(anchors, Path):  # a Path stands for a file that is not there
         rows = "".join(f"{p!r},{q!r}\n" for p, q in np.asarray(anchors).tolist())
         path.write_text("partial,full\n" + rows, encoding="utf-8")
-    return path
+    return (path,)

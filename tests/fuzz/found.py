@@ -80,6 +80,11 @@ _HUGE = "{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000,)}"
 _ROW = "1 0.25 0.25 0.5\n"
 
 
+def _marks(partial: str) -> bytes:
+    pair = f'{{"key": 1, "name": "a", "partial": {partial}, "full": null}}'
+    return f'{{"format": 1, "pairs": [{pair}]}}'.encode()
+
+
 def _failure(**changes: object) -> bytes:
     return json.dumps({**json.loads(TARGETS["failure"].seeds[0]), **changes}).encode()
 
@@ -110,6 +115,15 @@ FOUND: dict[str, tuple[str, bytes]] = {
     "record with brackets without end": ("record", b"[" * 60_000),
     "failure with brackets without end": ("failure", b"[" * 60_000),
     "a setting called self": ("settings-json", b'{"self": 1}'),
+    "marks in a face beyond all numbers": ("studio-marks", _marks('{"face": 1e999}')),
+    "marks of endless weight": (
+        "studio-marks",
+        _marks('{"face": 1, "barycentric": [1' + "0" * 400 + ", 0, 0]}"),
+    ),
+    "a ray from beyond all floats": (
+        "studio-message",
+        b'{"side": "full", "direction": [0, 0, 1], "origin": [0, 0, 1' + b"0" * 400 + b"]}",
+    ),
     # Objects that were not valid.
     "truth face below 0": ("truth-baryc", _baryc("-3 0.25 0.25 0.5\n")),
     "truth weights that are not finite": ("truth-baryc", _baryc("1 nan 0.25 0.5\n")),
@@ -121,6 +135,8 @@ FOUND: dict[str, tuple[str, bytes]] = {
     "result with a scale of nothing": ("result-json", _result_json(scale=0.0)),
     "result with a strange suspect": ("result-json", _result_json(suspect_anchors=[3])),
     "result with words for curves": ("result-json", _result_json(curves={"fit": "down"})),
+    # Points that moved up when they were written again.
+    "missing point without a name": ("landmarks-csv", b"x,y,z\n0,0,0.85\n-999,-999,-999\n"),
     # Python warnings instead of a sentence.
     "truth without numbers": ("truth-map", b"# nothing\n"),
     "empty truth": ("truth-baryc", b""),

@@ -12,6 +12,9 @@ from unittest import mock
 import numpy as np
 
 from fuzz import seeds
+from fuzz.attributes import attribute_targets
+from fuzz.landmarks import landmark_targets
+from fuzz.studio import studio_targets
 from fuzz.target import Scratch, Target, serving
 from nho import cache
 from nho.anchor_files import read_anchors
@@ -169,7 +172,9 @@ def _pairs() -> Callable[[bytes], object]:
         pairs = read_pairs(path)
         assert pairs and all(pair.name and "/" not in pair.name for pair in pairs)
         assert len({pair.name for pair in pairs}) == len(pairs)
-        assert all(p.is_file() for pair in pairs for p in (pair.partial, pair.full, pair.anchors))
+        for pair in pairs:
+            assert all(path.is_file() for path in (pair.partial, pair.full, *pair.anchors))
+            assert len(pair.anchors) in (1, 2) and pair.flip in ("none", "partial", "full", "both")
 
     return serving(path, read)
 
@@ -232,6 +237,7 @@ def _make_targets() -> dict[str, Target]:
     np.savetxt(coordinates, np.hstack([seeds.PARTIAL.vertices[:3]] * 2), "%.6f", ",")
     anchors = (lists, b"0,0\n1,1\n# skipped\n2,2\n", coordinates.getvalue())
     table = b"partial,full,anchors,name\na.ply,b.ply,c.csv,\na.ply,b.ply,c.csv,x\n"
+    two = b"partial,full,anchors_partial,anchors_full,flip_anchors\na.ply,b.ply,c.csv,c.csv,both\n"
     return {
         "ply": Target(".ply", _mesh(".ply"), tuple(seeds.ply(order) for order in ("", "<", ">"))),
         "obj": Target(".obj", _mesh(".obj"), (seeds.obj(),)),
@@ -263,6 +269,8 @@ def _make_targets() -> dict[str, Target]:
             ),
         ),
         "anchors": Target(".csv", _anchors(), anchors),
+        **landmark_targets(),
+        **attribute_targets(_zip_parts, _zip_of),
         "truth-map": Target(".map", _ground_truth(".map"), ("\n".join(map(str, mapped)).encode(),)),
         "truth-baryc": Target(".baryc_gt", _ground_truth(".baryc_gt"), (baryc.encode(),)),
         "truth-csv": Target(".csv", _ground_truth(".csv"), anchors),
@@ -281,9 +289,10 @@ def _make_targets() -> dict[str, Target]:
         "settings-json": Target(".json", _settings_json, (Settings().to_json().encode(),)),
         "settings-text": Target(".txt", _settings_text, (seeds.settings_text(),)),
         "cache": Target(".npz", _cache_entry, (_cache_seed(),), _zip_parts, _zip_of),
-        "pairs": Target(".csv", _pairs(), (table,)),
+        "pairs": Target(".csv", _pairs(), (table, two)),
         "record": record,
         "failure": failure,
+        **studio_targets(),
     }
 
 

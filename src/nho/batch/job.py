@@ -13,11 +13,12 @@ from typing import Protocol
 from nho.anchor_files import read_anchors
 from nho.batch.pairs import Pair
 from nho.batch.records import Request, bytes_digest, find_result, record_result
-from nho.errors import NhoError
+from nho.errors import CannotWrite, NhoError
 from nho.matching import match
 from nho.mesh import Mesh
 from nho.outputs import write_outputs
 from nho.settings import Settings
+from nho.terminal import printable
 
 log = logging.getLogger(__name__)
 # The umask can only be read by setting it, which writing does: never in two threads at once.
@@ -75,31 +76,38 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended: without error, or with a sentence (and a traceback if it was a bug)."""
+    """How a job ended: without error, or with a sentence (and a traceback if it was a bug).
+
+    Attributes
+    ----------
+    for_all : bool
+        The error is none of the job's: others would meet it as well.
+    """
 
     name: str
     seconds: float
     error: str = ""
     details: str = ""
+    for_all: bool = False
 
 
 def run_job(job: Job) -> Outcome:
     """Match the pair and write its folder; whatever goes wrong is part of the answer."""
     start = time.monotonic()
-    error, details = "", ""
+    error, details, for_all = "", "", False
     try:
         # A cluster may start a pair twice, after the first worker was only thought to be dead.
         if find_result(job.out, job.name, job.request, job.report).result is None:
             _match_and_write(job)
     except NhoError as problem:
-        error = str(problem)
+        error, for_all = str(problem), isinstance(problem, CannotWrite)
     except MemoryError:
         error = "not enough memory for meshes of this size; decimate them or use fewer --jobs"
     except Exception as problem:
         error = f"unexpected {type(problem).__name__}: {problem}"
         details = traceback.format_exc()
         log.exception("%s", job.name)
-    return Outcome(job.name, time.monotonic() - start, one_line(error), details)
+    return Outcome(job.name, time.monotonic() - start, one_line(error), details, for_all)
 
 
 def _match_and_write(job: Job) -> None:
@@ -107,15 +115,16 @@ def _match_and_write(job: Job) -> None:
     partial, full = Mesh.read(pair.partial), Mesh.read(pair.full)
     # Hashed here, not taken from the job: what counts is what was matched.
     request = Request.of(
-        job.settings, partial.digest(), full.digest(), bytes_digest(pair.anchors.read_bytes())
+        job.settings, partial.digest(), full.digest(), bytes_digest(pair.anchors_content())
     )
-    result = match(partial, full, read_anchors(pair.anchors, partial, full), job.settings)
+    anchors = read_anchors(pair.anchors, partial, full, pair.flip)
+    result = match(partial, full, anchors, job.settings)
     folder = job.out / pair.name
     with _WRITING:
-        write_outputs(folder, partial, full, result, report=job.report)
-    record_result(job.out, pair.name, request)
+        written = write_outputs(folder, partial, full, result, report=job.report)
+    record_result(job.out, pair.name, request, written)
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks, for tables."""
-    return " ".join(text.split())
+    """The text without line breaks and control characters, for tables."""
+    return printable(" ".join(text.split()))

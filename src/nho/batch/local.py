@@ -6,6 +6,7 @@ pipe of its own, so the death of one (out of memory, say) costs its pair one att
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import signal
 import threading
@@ -19,6 +20,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from nho.batch.job import Outcome, Work
+from nho.interrupts import held_back
+from nho.terminal import log_to_terminal
 
 _ATTEMPTS = 2  # a killed worker may be bad luck; two in a row are not
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself
@@ -126,7 +129,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), daemon=True, name="nho batch")
-        with _interrupts_held_back():
+        with held_back(), _interrupts_blocked():  # half a start would leave a process behind
             self.process.start()
         theirs.close()
         self.job: Work | None = None
@@ -165,7 +168,7 @@ class _Worker:
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
+def _interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C meanwhile; what is started now inherits the block and leaves Ctrl-C to us."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -180,6 +183,7 @@ def _interrupts_held_back() -> Iterator[None]:
 def _serve(connection: Connection) -> None:
     """The life of a worker: jobs in, outcomes out, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log_to_terminal(logging.WARNING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with threadpool_limits(limits=1):
         while True:

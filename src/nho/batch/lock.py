@@ -1,4 +1,4 @@
-"""One batch at a time in a folder.
+"""One run at a time in a folder, and one kind of run.
 
 The lock is the operating system's, on an open file: it ends with the process, however that ends,
 so a lock left by a dead process needs no special care.
@@ -6,34 +6,24 @@ so a lock left by a dead process needs no special care.
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
+from nho.batch.links import refuse_links
 from nho.batch.records import STATE
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
+from nho.holding import try_lock
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(file: IO[str]) -> None:
-        file.seek(1 << 30)  # a byte nobody reads: Windows keeps others from reading what is locked
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(file: IO[str]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+BENCH_STATE = ".bench"
+_OWNERS = {STATE: "nho batch", BENCH_STATE: "nho bench", "result.npz": "nho match"}
 
 
 @contextmanager
 def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
-    """Hold the folder; an `InputError` if another process holds it.
+    """Hold the folder; an `InputError` if another process holds it, or if another command wrote it.
 
     The lock is a file in its folder ``state``.
 
@@ -42,30 +32,32 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
     str
         A warning if the file system knows no locks, else empty.
     """
+    for mark, owner in _OWNERS.items():
+        if mark != state and (out / mark).exists():
+            raise InputError(f"{out}: holds what {owner} wrote ({mark}); give another --out")
     path = out / state / "lock"
+    refuse_links([path.parent, path])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+", encoding="utf-8")
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as problem:
-        raise InputError(f"{out}: cannot be written ({problem.strerror})") from problem
-    with file:
-        try:
-            _try_lock(file)
-        except OSError as problem:
-            if problem.errno in (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK, errno.EDEADLK):
-                file.seek(0)
-                holder = file.read().strip() or "a process"
-                raise InputError(
-                    f"{out}: another run ({holder}) works in this folder; wait for it or give "
-                    "another --out"
-                ) from None
-            yield (
-                f"{out} is on a file system without locks ({problem.strerror}); see to it that no "
-                "other run works in it"
+        raise CannotWrite.to(out, problem) from problem
+    try:
+        locked = try_lock(handle)
+        if locked is False:
+            holder = os.read(handle, 1000).decode("utf-8", "replace").strip() or "a process"
+            raise InputError(
+                f"{out}: another run ({holder}) works in this folder; wait for it or give "
+                "another --out"
             )
-            return
-        file.seek(0)
-        file.truncate()
-        file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-        file.flush()
-        yield ""
+        if locked:
+            with suppress(OSError):  # on a full disk nobody hears who we are
+                os.ftruncate(handle, 0)
+                os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+            yield ""
+        else:
+            yield (
+                f"{out} is on a file system without locks; see to it that no other run works in it"
+            )
+    finally:
+        os.close(handle)

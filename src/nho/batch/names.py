@@ -9,6 +9,7 @@ from pathlib import Path
 
 SUMMARY = "summary.csv"  # lies beside the folders of the pairs
 _LONGEST = 200  # bytes; file systems stop at 255, and unfinished folders need a few more
+FORMULA_SIGNS = ("=", "+", "-", "@")  # at the start of a cell; programs take them for formulas
 _NOT_IN_NAMES = '<>:"/\\|?*'
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{p}{i}" for p in ("com", "lpt") for i in range(1, 10)}
 
@@ -17,6 +18,8 @@ def problem_with_name(name: str) -> str | None:
     """Why ``name`` cannot be a folder inside the output folder; None if it can."""
     if name.startswith("."):
         return "begins with a dot"
+    if name.startswith(FORMULA_SIGNS):
+        return f"begins with {name[0]!r}, as formulas in spreadsheets do"
     bad = next((c for c in name if c in _NOT_IN_NAMES or not c.isprintable()), None)
     if bad is not None:
         return f"holds the character {bad!r}"

@@ -1,4 +1,8 @@
-"""The table of pairs: a CSV with the columns ``partial,full,anchors`` and optionally ``name``."""
+"""The table of pairs: a CSV with the columns ``partial,full,anchors`` and optionally ``name``.
+
+Landmarks in two files take the place of ``anchors``: ``anchors_partial,anchors_full``, and
+optionally ``flip_anchors`` (``partial``, ``full`` or ``both``), where x and y are to be negated.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,38 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from nho.anchors import FLIPS
 from nho.batch.names import folded, name_from_files, problem_with_name
 from nho.errors import InputError
 
 COLUMNS = ("partial", "full", "anchors")
+LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One row: a name, which becomes a folder, and three existing files (absolute paths)."""
+    """One row: a name, which becomes a folder, and existing files (absolute paths).
+
+    Attributes
+    ----------
+    anchors : tuple of Path
+        One file of pairs, or two of landmarks (partial, full).
+    flip : str
+        Where to negate x and y of landmarks, as in `Anchors.read`.
+    """
 
     name: str
     partial: Path
     full: Path
-    anchors: Path
+    anchors: tuple[Path, ...]
+    flip: str = "none"
+
+    def anchors_content(self) -> bytes:
+        """All that the anchors depend on, to be hashed."""
+        parts = [_content(file) for file in self.anchors]
+        if len(parts) == 1 and self.flip == "none":
+            return parts[0]
+        return b"".join(b"%d:" % len(part) + part for part in (*parts, self.flip.encode()))
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
@@ -33,17 +55,23 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """
     path = Path(path)
     header, rows = _table(path)
-    missing = [column for column in COLUMNS if column not in header]
+    wanted = COLUMNS if set(LANDMARK_COLUMNS) - set(header) else (*COLUMNS[:2], *LANDMARK_COLUMNS)
+    missing = [column for column in wanted if column not in header]
     if missing:
         raise InputError(
             f"{path}: line 1 has the columns {', '.join(header)}; {missing[0]!r} is missing, "
-            f"expected {','.join(COLUMNS)} and optionally name"
+            f"expected {','.join(COLUMNS)} (or {','.join(LANDMARK_COLUMNS)} in place of anchors) "
+            "and optionally name"
         )
     if not rows:
         raise InputError(f"{path}: there are no pairs below the header")
     files = [_files(path, line, row) for line, row in rows]
+    flips = [_flip(path, line, row) for line, row in rows]
     return [
-        Pair(name, *three) for name, three in zip(_names(path, rows, files), files, strict=True)
+        Pair(name, partial, full, tuple(anchors), flip)
+        for name, (partial, full, *anchors), flip in zip(
+            _names(path, rows, files), files, flips, strict=True
+        )
     ]
 
 
@@ -78,9 +106,14 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     return header, rows
 
 
-def _files(path: Path, line: int, row: dict[str, str]) -> tuple[Path, Path, Path]:
+def _files(path: Path, line: int, row: dict[str, str]) -> list[Path]:
+    """Partial, full, and one or two files of anchors."""
+    two = [column for column in LANDMARK_COLUMNS if row.get(column)]
+    if two and row.get("anchors"):
+        raise InputError(f"{path}: line {line} has both 'anchors' and {two[0]!r}; empty one")
+    by_landmarks = bool(two) or "anchors" not in row
     found = []
-    for column in COLUMNS:
+    for column in (*COLUMNS[:2], *(LANDMARK_COLUMNS if by_landmarks else COLUMNS[2:])):
         cell = row.get(column, "")
         if not cell:
             raise InputError(f"{path}: line {line} has no {column!r}; fill it in")
@@ -95,11 +128,25 @@ def _files(path: Path, line: int, row: dict[str, str]) -> tuple[Path, Path, Path
                 "the folder of the CSV"
             )
         found.append(file)
-    return found[0], found[1], found[2]
+    return found
+
+
+def _flip(path: Path, line: int, row: dict[str, str]) -> str:
+    flip = row.get("flip_anchors", "").lower() or "none"
+    if flip not in FLIPS:
+        raise InputError(f"{path}: line {line}: flip_anchors = {flip!r}; choose {', '.join(FLIPS)}")
+    return flip
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be read ({problem.strerror})") from problem
 
 
 def _names(
-    path: Path, rows: list[tuple[int, dict[str, str]]], files: list[tuple[Path, Path, Path]]
+    path: Path, rows: list[tuple[int, dict[str, str]]], files: list[list[Path]]
 ) -> list[str]:
     """Given names first, so that a name made up for another row never takes one of them."""
     lines: dict[str, int] = {}
@@ -121,7 +168,7 @@ def _names(
         lines[folded(name)] = line
     taken = set(lines)
     names = []
-    for (_, row), (partial, full, _anchors) in zip(rows, files, strict=True):
+    for (_, row), (partial, full, *_anchors) in zip(rows, files, strict=True):
         name = row.get("name", "") or name_from_files(partial, full, taken)
         taken.add(folded(name))
         names.append(name)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from nho.errors import InputError
 from nho.outputs import FILES
 from nho.result import MatchResult
 from nho.settings import Settings
+from nho.wholefile import write_whole
 
 STATE = ".batch"  # folder for lock and records; no pair can have this name
 
@@ -91,9 +91,15 @@ def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
     return Found(None, "damaged or replaced")
 
 
-def record_result(out: Path, name: str, request: Request) -> None:
-    """Note which request the folder answers; to be called once the folder is complete."""
-    result = bytes_digest((out / name / "settings.json").read_bytes())
+def record_result(out: Path, name: str, request: Request, written: bytes | None = None) -> None:
+    """Note which request the folder answers; to be called once the folder is complete.
+
+    ``written`` is its ``settings.json`` as the caller wrote it, in case that somebody else has put
+    another result in its place since; what is there now if not given.
+    """
+    if written is None:
+        written = (out / name / "settings.json").read_bytes()
+    result = bytes_digest(written)
     _write(_record(out, name), {**request.as_dict(), "result": result})
 
 
@@ -128,16 +134,9 @@ def bytes_digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=32).hexdigest()
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8", newline="")
-        os.replace(temporary, path)
-    except OSError as problem:
-        temporary.unlink(missing_ok=True)
-        raise InputError(f"{path}: cannot be written ({problem.strerror})") from problem
+def state_folders(out: Path) -> list[Path]:
+    """Where the records of a batch lie."""
+    return [out / STATE, _record(out, "").parent, _failure(out, "").parent]
 
 
 def _record(out: Path, name: str) -> Path:
@@ -149,7 +148,7 @@ def _failure(out: Path, name: str) -> Path:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    write_whole(path, json.dumps(content, indent=2) + "\n")
+    write_whole(path, json.dumps(content, indent=2) + "\n", parents=True)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -7,16 +7,15 @@ every pair, so a run that was killed loses the pairs it was at and nothing else.
 from __future__ import annotations
 
 import os
-import re
-import shutil
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from nho.batch.cluster import Cluster
 from nho.batch.job import Job, Outcome
+from nho.batch.links import refuse_links
 from nho.batch.local import run_local
 from nho.batch.lock import folder_lock
 from nho.batch.names import SUMMARY
@@ -27,17 +26,21 @@ from nho.batch.records import (
     find_result,
     forget_failure,
     record_failure,
-    write_whole,
+    state_folders,
 )
 from nho.batch.summary import Row, write_summary
 from nho.batch.survey import Survey, Surveyor
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
+from nho.interrupts import held_back
 from nho.memory import available_memory
 from nho.parallel import thread_count
 from nho.settings import Settings
+from nho.staging import sweep
+from nho.wholefile import sweep_parts, write_whole
 
 _SHARE = 0.9  # of the free memory; the rest is for the system and for what the estimate misses
 _MARK = "made by nho batch"
+KEPT = "finished pairs are kept, and the same command goes on from here"
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,12 @@ def run_batch(
     _check_out(out)
     with ExitStack() as stack:
         warning = stack.enter_context(folder_lock(out))
+        refuse_links([*state_folders(out), *(out / pair.name for pair in pairs)])
         run = _Run(pairs, out, progress)
         if warning:
             run.tell(warning)
         write_whole(out / STATE / "README", f"{_MARK}: lock and records, needed to resume\n")
-        remove_unfinished(out, pairs)
+        _tidy(out, pairs)
         cluster = None
         if scheduler is not None:
             cluster = stack.enter_context(closing(Cluster(scheduler, out, run.tell)))
@@ -119,12 +123,13 @@ def run_batch(
             outcomes = cluster.run(run.todo) if cluster else run_local(run.todo, workers, budget)
             try:
                 run.settle(outcomes)
-            except BaseException:
-                run.look_again()
-                if cluster is None:  # workers of a cluster may still be writing
-                    remove_unfinished(out, pairs)
-                raise
-            remove_unfinished(out, pairs)
+            except CannotWrite as problem:
+                raise CannotWrite(f"{problem}; {KEPT}") from problem
+            finally:
+                with held_back(), suppress(CannotWrite):
+                    _tidy(out, pairs)
+                    if run.waits:
+                        run.look_again()
         return run.rows
 
 
@@ -144,6 +149,11 @@ class _Run:
     @property
     def todo(self) -> list[Job]:
         return list(self._jobs.values())
+
+    @property
+    def waits(self) -> bool:
+        """Whether some pairs are not settled yet."""
+        return any(row.status == "skipped" for row in self._table.values())
 
     def tell(self, note: str = "", row: Row | None = None) -> None:
         if self._progress is not None:
@@ -171,6 +181,8 @@ class _Run:
         """Take the outcomes as they come; what the folder holds decides."""
         with closing(outcomes):
             for outcome in outcomes:
+                if outcome.for_all:
+                    raise CannotWrite(outcome.error)
                 row = self._row_of(outcome)
                 self._put(row)
                 write_summary(self._out, self.rows)
@@ -205,14 +217,10 @@ class _Run:
         self._table[row.name] = row
 
 
-def remove_unfinished(out: Path, pairs: Sequence[Pair]) -> None:
-    """Remove what killed workers left half-written beside the folders of these pairs."""
-    names = {pair.name for pair in pairs}
-    for entry in out.iterdir():
-        # As `write_outputs` names them: the pair, then what mkdtemp adds.
-        parts = re.fullmatch(r"\.nho-(.+)\.[a-z0-9_]{8}(\.old)?", entry.name, re.DOTALL)
-        if parts and parts[1] in names:
-            shutil.rmtree(entry, ignore_errors=True)
+def _tidy(out: Path, pairs: Sequence[Pair]) -> None:
+    """Remove what killed processes left half-written."""
+    sweep(out, {pair.name for pair in pairs})
+    sweep_parts([out, *state_folders(out)])
 
 
 def _check_out(out: Path) -> None:
@@ -221,7 +229,9 @@ def _check_out(out: Path) -> None:
     if not nearest.is_dir():
         raise InputError(f"{out}: {nearest.name} is a file; give a folder for --out")
     if not os.access(nearest, os.W_OK):
-        raise InputError(f"{out}: cannot be written (no permission in {nearest})")
+        raise CannotWrite(
+            f"{out}: cannot be written (no permission in {nearest}); give another place"
+        )
     if (out / SUMMARY).exists() and not (out / STATE).is_dir():
         raise InputError(
             f"{out}: holds a {SUMMARY} that no batch wrote; give a new or empty folder for --out"

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from nho.batch.names import SUMMARY
-from nho.batch.records import write_whole
+from nho.batch.names import FORMULA_SIGNS, SUMMARY
 from nho.result import MatchResult
+from nho.wholefile import write_whole
 
 Status = Literal["ok", "failed", "skipped"]
 
@@ -63,5 +63,12 @@ def write_summary(out: Path, rows: Iterable[Row]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)  # csv writes None as an empty cell
+    # csv writes None as an empty cell
+    writer.writerows({key: _cell(value) for key, value in asdict(row).items()} for row in rows)
     write_whole(out / SUMMARY, text.getvalue())
+
+
+def _cell(value: object) -> object:
+    """The quote keeps a spreadsheet from taking a message that begins so for a formula."""
+    formula = isinstance(value, str) and value.startswith(FORMULA_SIGNS)
+    return f"'{value}" if formula else value

@@ -64,7 +64,7 @@ class Surveyor:
         """Whether the pair is done, has failed for good, or is to do."""
         try:
             partial, full = self._mesh(pair.partial), self._mesh(pair.full)
-            anchors = bytes_digest(_contents(pair.anchors))
+            anchors = bytes_digest(pair.anchors_content())
         except InputError as problem:
             return Survey(Row(pair.name, "failed", one_line(str(problem))))
         request = Request.of(self._settings, partial.digest, full.digest, anchors)
@@ -105,13 +105,6 @@ def _outcome_of(read: Callable[[Path], _MeshFacts], path: Path) -> _MeshFacts | 
 def _read_facts(path: Path) -> _MeshFacts:
     mesh = Mesh.read(path)
     return _MeshFacts(mesh.digest(), mesh.n_vertices)
-
-
-def _contents(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror})") from problem
 
 
 def _size(count: int) -> str:

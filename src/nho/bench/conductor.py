@@ -15,12 +15,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from nho.batch.lock import folder_lock
-from nho.batch.records import write_whole
+from nho.batch.links import refuse_links
+from nho.batch.lock import BENCH_STATE, folder_lock
+from nho.batch.names import FORMULA_SIGNS
 from nho.bench.engine import Callback, execute, rows_of, shown_name
 from nho.bench.index import StudyReport, write_index
 from nho.bench.latex import latex
@@ -28,9 +29,10 @@ from nho.bench.rowfile import Row
 from nho.bench.studies import STUDIES, Findings, Request, Study
 from nho.bench.tabular import markdown
 from nho.bench.tasks import MatchTask, Task
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
+from nho.wholefile import sweep_parts, write_whole
 
-_STATE = ".bench"  # folder for the lock
+KEPT = "what was measured is kept, and the same command goes on from here"
 _NEEDED = {"matplotlib": "figures", "fast_simplification": "coarser meshes"}
 
 
@@ -64,21 +66,28 @@ def run_studies(
     plans = {name: list(STUDIES[name].plan(STUDIES[name].narrowed(request))) for name in names}
     # Runs that several studies need are counted once.
     tasks = {(task.kind, *task.keys.values()): task for plan in plans.values() for task in plan}
-    with folder_lock(out, _STATE) as warning:
+    _check_pair_names(tasks.values())
+    with folder_lock(out, BENCH_STATE) as warning:
+        refuse_links(folder(out, name) for name in names)
+        refuse_links(out / f"{task.kind}.csv" for task in tasks.values())
         if warning:
             request.tell(warning)
         for name in names:
             _make_folder(folder(out, name))
+        sweep_parts([out, *(folder(out, name) for name in names)])
         _write_settings(out, list(tasks.values()))
-        failures = execute(
-            list(tasks.values()),
-            out,
-            request.data,
-            jobs=jobs,
-            scheduler=scheduler,
-            progress=progress,
-        )
-        return _report(plans, request, out, command, failures), failures
+        try:
+            failures = execute(
+                list(tasks.values()),
+                out,
+                request.data,
+                jobs=jobs,
+                scheduler=scheduler,
+                progress=progress,
+            )
+            return _report(plans, request, out, command, failures), failures
+        except CannotWrite as problem:
+            raise CannotWrite(f"{problem}; {KEPT}") from problem
 
 
 def _report(
@@ -99,6 +108,17 @@ def _report(
     return write_index(out, reports)
 
 
+def _check_pair_names(tasks: Iterable[Task]) -> None:
+    """Names come from files and go to tables: refuse what a spreadsheet or a terminal obeys."""
+    for task in tasks:
+        pair = task.keys.get("pair", "")
+        if pair.startswith(FORMULA_SIGNS) or not pair.isprintable():
+            raise InputError(
+                f"{task.keys.get('family', '')}: the pair {pair!r} is named like a formula or has "
+                "control characters; rename its files"
+            )
+
+
 def check_installed() -> None:
     """Say what is missing now rather than after hours of measuring."""
     for module, what in _NEEDED.items():
@@ -117,7 +137,7 @@ def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise InputError(f"{path}: cannot be made ({problem.strerror})") from problem
+        raise CannotWrite.to(path, problem) from problem
 
 
 def _reported(

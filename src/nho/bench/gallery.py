@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from nho.bench.cases import SUPPORT, TRUTH, Case, methods_of
 from nho.errors import InputError
-from nho.report.embedding import json_for_html, part
+from nho.report.embedding import VIEWER, json_for_html, part
 from nho.report.scene import drawn_shape
 from nho.report.shown import shown, too_large
 from nho.report.views import frame
@@ -42,8 +42,7 @@ def render_gallery(cases: list[Case], title: str = "Gallery") -> str:
         title=title,
         style=Markup(part("style.css")),
         scripts=[
-            Markup(part("shapeview.js")),
-            Markup(part("steering.js")),
+            *(Markup(part(name)) for name in VIEWER),
             Markup(part("gallery.js", "nho.bench")),
         ],
         data=json_for_html([_scene(case, most) for case in cases]),

@@ -17,6 +17,7 @@ import jinja2
 from nho.bench.rowfile import read_rows
 from nho.bench.tabular import Table, html
 from nho.outputs import versions
+from nho.wholefile import write_whole
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _IMAGE_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -107,7 +108,7 @@ def write_index(
     )
     path = folder / "report.html"
     # Messages of failures may quote file names, which need not be valid Unicode.
-    path.write_bytes(page.encode("utf-8", "replace"))
+    write_whole(path, page.encode("utf-8", "replace"))
     return path
 
 

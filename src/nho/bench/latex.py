@@ -1,4 +1,4 @@
-"""A table of results as LaTeX; needs the package booktabs and nothing else."""
+"""A table of results as LaTeX; needs the packages booktabs and graphicx."""
 
 from __future__ import annotations
 
@@ -55,28 +55,32 @@ _ACCENTS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u
 # What the standard font joins into another sign.
 _JOINED = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=`)(?=`)|(?<=[?!])(?=`)")
 _BREAKS = {code: " " for code in (*range(32), 127, 0x2028, 0x2029)}
-_WIDE = ((16, "tiny", 2), (10, "scriptsize", 3), (6, "footnotesize", 4))
+_WIDE = 8  # columns; with more, a table goes over both columns of a page that has two
+# Made smaller where it would be wider than the page, and only there.
+_FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 
 
 def latex(table: Table) -> str:
     """The table as a float of its own, with caption and label.
 
-    The best value of every section and column is bold, the second underlined. More columns are
-    set in a smaller size; what is still too wide wants a ``\\resizebox`` around the tabular.
+    The best value of every section and column is bold, the second underlined.
     """
     words = [_sentence(table.title), _sentence(table.note), legend(table, "underlined")]
+    place = "table*" if table.columns > _WIDE else "table"
     lines = [
-        r"\begin{table}[t]",
+        rf"\begin{{{place}}}[t]",
         rf"\caption{{{escape(' '.join(filter(None, words)))}}}",
         rf"\label{{tab:{table.name}}}",
         r"\centering",
+        _FIT,
+        rf"\begin{{tabular}}{{{_columns(table)}}}",
+        r"\toprule",
+        *_head(table),
+        *_body(table),
+        r"\bottomrule",
+        r"\end{tabular}}",
+        rf"\end{{{place}}}",
     ]
-    for columns, size, gap in _WIDE:
-        if table.columns > columns:
-            lines += [rf"\{size}", rf"\setlength{{\tabcolsep}}{{{gap}pt}}"]
-            break
-    lines += [rf"\begin{{tabular}}{{{_columns(table)}}}", r"\toprule"]
-    lines += [*_head(table), *_body(table), r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
 

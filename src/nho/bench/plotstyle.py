@@ -7,6 +7,7 @@ ends its name) is dashed. Files hold no dates, so that the same figure gives the
 from __future__ import annotations
 
 import functools
+import io
 import math
 import re
 import zlib
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from nho.errors import InputError
+from nho.wholefile import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +114,9 @@ def save(figure: Figure, path_without_suffix: Path) -> list[Path]:
     written = []
     for kind, metadata in _DATELESS.items():
         path = path_without_suffix.parent / f"{path_without_suffix.name}.{kind}"
-        figure.savefig(path, format=kind, dpi=220, metadata=metadata)
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=kind, dpi=220, metadata=metadata)
+        write_whole(path, drawn.getvalue())
         written.append(path)
     return written
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
 
 Row = dict[str, str]
 
@@ -33,13 +33,25 @@ def append_row(path: Path, keys: Mapping[str, str], values: Mapping[str, float |
     if not written:
         writer.writeheader()
     writer.writerow(row)
-    path.touch()
-    with open(path, "r+b") as stream:
-        stream.seek(len(written))
-        stream.truncate()
-        stream.write(lines.getvalue().encode("utf-8"))
-        stream.flush()
+    try:
+        path.touch()
+        with open(path, "r+b", buffering=0) as stream:
+            _replace_end(stream, len(written), lines.getvalue().encode("utf-8"))
+    except OSError as problem:
+        raise CannotWrite.to(path, problem) from problem
+
+
+def _replace_end(stream: io.FileIO, start: int, line: bytes) -> None:
+    """Write a line at ``start``, to the disk; if it does not fit, nothing of it stays."""
+    stream.truncate(start)
+    stream.seek(start)
+    try:
+        while line:
+            line = line[stream.write(line) :]
         os.fsync(stream.fileno())
+    except OSError:
+        stream.truncate(start)
+        raise
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:

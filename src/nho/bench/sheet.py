@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nho.bench.plotstyle import styled
+from nho.wholefile import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,10 +77,14 @@ def save_sheet(
     All pictures of a row have the height of its highest one; all columns are equally wide.
     """
     figure = _figure(rows, caption, legend or {})
-    written = [path.with_name(path.name + suffix) for suffix in (".png", ".pdf")]
     # No date and no version: the same pictures are the same files.
-    figure.savefig(written[0], dpi=DPI, metadata={"Software": None})
-    figure.savefig(written[1], dpi=DPI, metadata={"CreationDate": None, "Creator": "nho"})
+    dateless = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Creator": "nho"}}
+    written = []
+    for kind, metadata in dateless.items():
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=kind, dpi=DPI, metadata=metadata)
+        written.append(path.with_name(f"{path.name}.{kind}"))
+        write_whole(written[-1], drawn.getvalue())
     return written
 
 

@@ -222,8 +222,8 @@ def _html_sections(table: Table) -> Iterator[Markup]:
 
 
 def _html_cell(cell: Cell, mark: str) -> Markup:
-    shape = {BEST: "<b>{}</b>", SECOND: "<u>{}</u>"}.get(mark, "{}")
-    value = Markup(shape).format(cell.text.replace("-", "−") if cell.text != NOTHING else "–")
+    shape = {BEST: Markup("<b>{}</b>"), SECOND: Markup("<u>{}</u>")}.get(mark, Markup("{}"))
+    value = shape.format(cell.text.replace("-", "−") if cell.text != NOTHING else "–")
     return value + Markup(" <small>± {}</small>").format(cell.interval) if cell.interval else value
 
 

@@ -103,14 +103,19 @@ class MatchTask:
         missing = [key for key in KEYS if key not in row]
         if missing:
             raise InputError(f"this is no row of nho bench: it has no {', '.join(missing)}")
-        return cls(
-            row["family"],
-            row["pair"],
-            row["method"],
-            Conditions.from_text(row),
-            tuple(row["changes"].split()),
-            0 if row["seed"] == "-" else int(row["seed"]),
-        )
+        if row["family"] not in FAMILIES:
+            raise InputError(f"this is no row of nho bench: no family {row['family']!r} is known")
+        try:
+            return cls(
+                row["family"],
+                row["pair"],
+                row["method"],
+                Conditions.from_text(row),
+                tuple(row["changes"].split()),
+                0 if row["seed"] == "-" else int(row["seed"]),
+            )
+        except ValueError as problem:
+            raise InputError(f"this is no row of nho bench: {problem}") from problem
 
 
 @lru_cache(maxsize=64)  # thousands of tasks share a few; hashing settings takes a millisecond

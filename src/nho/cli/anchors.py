@@ -1,4 +1,4 @@
-"""`nho anchors`: places for anchors."""
+"""`nho anchors`: places for anchors, and their files."""
 
 from __future__ import annotations
 
@@ -9,23 +9,39 @@ import numpy as np
 import typer
 
 from nho.anchor_files import write_anchors
+from nho.cli.saying import say
 from nho.errors import InputError
 from nho.groundtruth import read_ground_truth
+from nho.landmarks import (
+    PAIR_FILES,
+    LandmarkPairs,
+    Landmarks,
+    holds_pairs,
+    read_landmarks,
+    read_pairs,
+    suffix_of,
+    write_landmarks,
+    write_pairs,
+)
 from nho.mesh import Mesh
 from nho.sampling import sample_vertices
 
-app = typer.Typer(help="Make and check anchors.", no_args_is_help=True)
+SIDES = ("partial", "full", "both")
+app = typer.Typer(help="Make and convert anchors.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """Make and check anchors."""
+    """Make and convert anchors."""
 
 
 @app.command("sample")
 def sample_command(
     partial: Annotated[Path, typer.Argument(help="The partial surface.")],
-    out: Annotated[Path, typer.Option("--out", help="CSV to write.")],
+    out: Annotated[
+        list[Path],
+        typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
+    ],
     full: Annotated[
         Path | None, typer.Option("--full", help="The full surface (with --ground-truth).")
     ] = None,
@@ -41,13 +57,19 @@ def sample_command(
 ) -> None:
     """Choose well-spread vertices of PARTIAL as anchors.
 
-    With a ground truth the CSV is complete; without, the column `full` is empty, to be filled in.
+    With a ground truth the pairs are complete; without, the full points are empty, to be filled
+    in. A format that holds one shape (.mrk.json, .fcsv, .pp, .ljson, .txt) gets the points of
+    PARTIAL; give `--out` twice for those of both.
 
     Example: `nho anchors sample scan.ply --count 25 --out pairs.csv`
+
+    Example: `nho anchors sample scan.ply --count 25 --out scan.mrk.json`
     """
-    mesh = Mesh.read(partial)
     if (full is None) != (ground_truth is None):
         raise InputError("--full and --ground-truth go together; give both or neither")
+    if len(out) == 2 and full is None:
+        raise InputError("two files need the points of both shapes; add --full and --ground-truth")
+    mesh, full_mesh = Mesh.read(partial), None
     if full is None or ground_truth is None:
         chosen = sample_vertices(mesh, count, method, seed)
         partners = np.full(count, -1)
@@ -56,5 +78,101 @@ def sample_command(
         truth = read_ground_truth(ground_truth, mesh, full_mesh).points
         chosen = sample_vertices(mesh, count, method, seed, np.flatnonzero(truth.face >= 0))
         partners = truth[chosen].nearest_vertex(full_mesh)
-    write_anchors(out, np.stack([chosen, partners], axis=1))
-    typer.echo(f"wrote {count} anchors to {out}")
+    pairs = np.stack([chosen, partners], axis=1)
+    if len(out) == 1 and suffix_of(out[0]) not in PAIR_FILES:
+        write_landmarks(out[0], Landmarks.at_vertices(chosen), mesh)
+    else:
+        write_anchors(out, pairs, mesh, full_mesh)
+    say(f"wrote {count} anchors to {' and '.join(map(str, out))}")
+
+
+@app.command("convert")
+def convert_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="A file, or two: the points of the partial and of the full shape."),
+    ],
+    out: Annotated[
+        list[Path],
+        typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
+    ],
+    partial: Annotated[
+        Path | None,
+        typer.Option("--partial", help="The partial surface, where points change their kind."),
+    ] = None,
+    full: Annotated[Path | None, typer.Option("--full", help="The full surface, likewise.")] = None,
+    flip: Annotated[
+        bool, typer.Option("--flip", help="Negate x and y of coordinates: LPS <-> RAS.")
+    ] = False,
+    scale: Annotated[
+        float, typer.Option("--scale", help="Multiply coordinates: 0.001 makes m of mm.")
+    ] = 1.0,
+    side: Annotated[
+        str, typer.Option("--side", help="What to flip and scale: `partial`, `full` or `both`.")
+    ] = "both",
+) -> None:
+    """Convert landmarks and anchors between formats.
+
+    Suffixes: .csv, .json (both hold pairs or one shape), .mrk.json and .fcsv (3D Slicer), .pp
+    (MeshLab), .ljson (landmarker.io), .txt (Faceform Wrap). The surface is needed where vertices
+    or faces become coordinates or the reverse.
+
+    One file of one shape to another:
+
+    Example: `nho anchors convert scan.mrk.json --out scan.pp`
+
+    Two files to one file of pairs, and back:
+
+    Example: `nho anchors convert scan.pp template.pp --out pairs.csv`
+
+    Example: `nho anchors convert pairs.csv --out scan.pp --out template.pp --partial scan.ply
+    --full template.ply`
+
+    From LPS to RAS:
+
+    Example: `nho anchors convert scan.mrk.json --out scan-ras.mrk.json --flip`
+    """
+    if side not in SIDES:
+        raise InputError(f"--side is {side!r}; choose {', '.join(SIDES)}")
+    if not (np.isfinite(scale) and scale > 0):
+        raise InputError(f"--scale is {scale:g}; give a positive number")
+    meshes = [None if path is None else Mesh.read(path) for path in (partial, full)]
+    if len(files) == 1 and not holds_pairs(files[0]):
+        count, notes = _convert_one(files[0], out, meshes, flip, scale)
+    else:
+        pairs = read_pairs(files, unfinished=True)
+        sides = [
+            _changed(
+                landmarks, flip and side in (name, "both"), scale if side in (name, "both") else 1
+            )
+            for name, landmarks in (("partial", pairs.partial), ("full", pairs.full))
+        ]
+        notes = [*pairs.partial.notes, *pairs.full.notes, *pairs.notes]
+        made = LandmarkPairs(sides[0], sides[1], pairs.names, source=pairs.source)
+        notes += write_pairs(out, made, meshes[0], meshes[1])
+        count = len(pairs)
+    for note in dict.fromkeys(notes):
+        say(f"note: {note}", err=True)
+    say(f"wrote {count} points to {' and '.join(map(str, out))}")
+
+
+def _convert_one(
+    file: Path, out: list[Path], meshes: list[Mesh | None], flip: bool, scale: float
+) -> tuple[int, list[str]]:
+    """The points of one shape, whichever it is."""
+    if len(out) != 1:
+        raise InputError(f"{file}: it holds the points of one shape; give --out once")
+    if None not in meshes:
+        raise InputError(
+            f"{file}: it holds the points of one shape; give the surface that they belong to, as "
+            "--partial or --full, not both"
+        )
+    landmarks = read_landmarks(file)
+    mesh = meshes[0] or meshes[1]
+    notes = [*landmarks.notes, *write_landmarks(out[0], _changed(landmarks, flip, scale), mesh)]
+    return len(landmarks), notes
+
+
+def _changed(landmarks: Landmarks, flip: bool, scale: float) -> Landmarks:
+    landmarks = landmarks.flipped() if flip else landmarks
+    return landmarks.scaled(scale) if scale != 1 else landmarks

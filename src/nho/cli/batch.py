@@ -14,9 +14,11 @@ import typer
 
 from nho.batch import BatchProgress, Row, read_pairs, run_batch
 from nho.batch.names import SUMMARY
-from nho.batch.runner import BatchCallback
+from nho.batch.runner import KEPT, BatchCallback
 from nho.cli.counting import CountingBar, counted_line, counting_bar, duration
 from nho.cli.match import Changes, Preset, Seed, chosen_settings
+from nho.cli.saying import say
+from nho.cli.stopping import if_stopped
 
 
 def batch_command(
@@ -53,8 +55,10 @@ def batch_command(
     """Match every pair of a table; continue after failures, resume after a kill.
 
     PAIRS is a CSV with the columns `partial,full,anchors` and optionally `name`; its paths are
-    relative to its own folder. Every pair's result goes to a folder of its name in DIR, and
-    DIR/summary.csv has one row a pair: `ok`, `failed` with the reason, or `skipped` (not tried).
+    relative to its own folder. For landmarks in two files, `anchors_partial,anchors_full` take the
+    place of `anchors`, and a column `flip_anchors` may say where to negate x and y. Every pair's
+    result goes to a folder of its name in DIR, and DIR/summary.csv has one row a pair: `ok`,
+    `failed` with the reason, or `skipped` (not tried).
 
     The same command again goes on where it stopped: pairs that are done are kept unless their
     files or the settings changed. No more pairs run at a time than fit into memory.
@@ -68,24 +72,17 @@ def batch_command(
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     table = read_pairs(pairs)
-    try:
-        with batch_display(quiet) as progress:
-            rows = run_batch(
-                table,
-                out,
-                settings,
-                jobs=jobs,
-                report=report,
-                retry_failed=retry_failed,
-                scheduler=scheduler,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        typer.echo(
-            "nho: interrupted; finished pairs are kept, and the same command goes on from here",
-            err=True,
+    with if_stopped(lambda: KEPT), batch_display(quiet) as progress:
+        rows = run_batch(
+            table,
+            out,
+            settings,
+            jobs=jobs,
+            report=report,
+            retry_failed=retry_failed,
+            scheduler=scheduler,
+            progress=progress,
         )
-        raise typer.Exit(130) from None
     failed = [row for row in rows if row.status == "failed"]
     _tell(rows, failed, out, quiet)
     if failed:
@@ -94,10 +91,10 @@ def batch_command(
 
 def _tell(rows: list[Row], failed: list[Row], out: Path, quiet: bool) -> None:
     for row in failed:
-        typer.echo(f"failed: {row.name}: {row.error}", err=True)
+        say(f"failed: {row.name}: {row.error}", err=True)
     if not quiet:
         counts = Counter(row.status for row in rows)
-        typer.echo(
+        say(
             f"{counts['ok']} of {len(rows)} pairs ok, {counts['failed']} failed; "
             f"look at {out / SUMMARY}"
         )
@@ -149,8 +146,8 @@ class _Lines:
     def __call__(self, event: BatchProgress) -> None:
         left = self._pace.left(event)
         if event.note:
-            typer.echo(event.note, err=True)
+            say(event.note, err=True)
         if event.row is None:
             return
         told = f"{event.row.name}: {event.row.status}"
-        typer.echo(counted_line(event.done, event.total, told, event.failed, left), err=True)
+        say(counted_line(event.done, event.total, told, event.failed, left), err=True)

@@ -13,13 +13,15 @@ from typing import Annotated
 import typer
 
 from nho.baselines import BASELINES
-from nho.bench.conductor import run_studies
+from nho.bench.conductor import KEPT, run_studies
 from nho.bench.datasets import FAMILIES
 from nho.bench.engine import BenchProgress, Callback
 from nho.bench.rerun import rerun
 from nho.bench.studies import STUDIES, Request
 from nho.bench.studies.study import ALWAYS_THERE
 from nho.cli.counting import counted_line, counting_bar, duration
+from nho.cli.saying import say
+from nho.cli.stopping import if_stopped
 from nho.errors import InputError
 from nho.settings import PRESETS
 
@@ -98,29 +100,22 @@ def bench_command(
         every,
         tuple(_whole_numbers(seeds, "--seeds")),
         as_given,
-        (lambda note: None) if quiet else (lambda note: typer.echo(note, err=True)),
+        (lambda note: None) if quiet else (lambda note: say(note, err=True)),
     )
-    try:
-        with bench_display(quiet) as progress:
-            page, failures = run_studies(
-                names,
-                request,
-                out,
-                _command(request, out),
-                jobs=jobs,
-                scheduler=scheduler,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        typer.echo(
-            "nho: interrupted; what was measured is kept, and the same command goes on from here",
-            err=True,
+    with if_stopped(lambda: KEPT), bench_display(quiet) as progress:
+        page, failures = run_studies(
+            names,
+            request,
+            out,
+            _command(request, out),
+            jobs=jobs,
+            scheduler=scheduler,
+            progress=progress,
         )
-        raise typer.Exit(130) from None
     for name, problem in failures.items():
-        typer.echo(f"failed: {name}: {problem}", err=True)
+        say(f"failed: {name}: {problem}", err=True)
     if not quiet:
-        typer.echo(f"look at {page}")
+        say(f"look at {page}")
     if failures:
         raise typer.Exit(1)
 
@@ -205,7 +200,7 @@ def _line(event: BenchProgress) -> None:
         return
     told = event.name + (f": failed: {event.problem}" if event.problem else "")
     line = counted_line(event.done, event.total, told, event.failed, _left(event))
-    typer.echo(line, err=True)
+    say(line, err=True)
 
 
 def _left(event: BenchProgress) -> str:

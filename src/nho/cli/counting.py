@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from nho.terminal import printable
+
 
 class CountingBar:
     """A bar on a terminal's stderr."""
@@ -23,7 +25,7 @@ class CountingBar:
 
     def say(self, note: str) -> None:
         """A sentence above the bar."""
-        self._bars.console.print(note, markup=False, highlight=False)
+        self._bars.console.print(printable(note), markup=False, highlight=False)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import typer
 from nho.cli.console import progress_display
 from nho.cli.evaluate import evaluation_text
 from nho.cli.match import Changes, Preset, Quiet, Seed, Threads, chosen_settings, print_summary
+from nho.cli.stopping import if_stopped, result_in
 from nho.groundtruth import GroundTruth
 from nho.matching import match
 from nho.metrics import evaluate
@@ -41,10 +42,11 @@ def demo_command(
     sample = load_sample(kind)
     chosen = sample_vertices(sample.partial, count)
     anchors = np.stack([chosen, sample.truth_vertex[chosen]], axis=1)
-    with progress_display(quiet) as progress:
-        result = match(sample.partial, sample.full, anchors, settings, progress)
-    points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
-    scores = evaluate(result, sample.full, GroundTruth(points, sample.truth_region))
-    write_outputs(out, sample.partial, sample.full, result, {"metrics": scores.as_dict()})
-    typer.echo(evaluation_text(scores))
-    print_summary(result, out)
+    with if_stopped(result_in(out)):
+        with progress_display(quiet) as progress:
+            result = match(sample.partial, sample.full, anchors, settings, progress)
+        points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
+        scores = evaluate(result, sample.full, GroundTruth(points, sample.truth_region))
+        write_outputs(out, sample.partial, sample.full, result, {"metrics": scores.as_dict()})
+        typer.echo(evaluation_text(scores))
+        print_summary(result, out)

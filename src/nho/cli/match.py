@@ -10,6 +10,8 @@ import typer
 
 from nho.anchor_files import read_anchors
 from nho.cli.console import progress_display
+from nho.cli.saying import say
+from nho.cli.stopping import if_stopped, result_in
 from nho.matching import match
 from nho.mesh import Mesh
 from nho.outputs import check_folder, write_outputs
@@ -30,8 +32,21 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")
 def match_command(
     partial: PartialFile,
     full: FullFile,
-    anchors: Annotated[Path, typer.Option("--anchors", help="CSV of anchors.")],
+    anchors: Annotated[
+        list[Path],
+        typer.Option(
+            "--anchors", help="File of anchors; or twice: landmarks of PARTIAL, then of FULL."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
+    flip_anchors: Annotated[
+        str,
+        typer.Option(
+            "--flip-anchors",
+            metavar="SIDE",
+            help="Negate x and y of landmarks (LPS <-> RAS): `partial`, `full` or `both`.",
+        ),
+    ] = "none",
     preset_name: Preset = "default",
     changes: Changes = [],  # noqa: B006  (typer reads it, nothing changes it)
     seed: Seed = None,
@@ -42,23 +57,28 @@ def match_command(
     """Match PARTIAL to FULL: region, dense map (partial to full) and confidence.
 
     Meshes: PLY, OBJ, OFF, STL, GLB, VTK, VTP. Anchors: CSV with columns `partial,full` (vertex
-    indices from 0) or `partial_x,partial_y,partial_z,full_x,full_y,full_z`.
+    indices from 0) or `partial_x,partial_y,partial_z,full_x,full_y,full_z`; or two files of
+    landmarks, from 3D Slicer (.mrk.json, .fcsv), MeshLab (.pp), landmarker.io (.ljson), Faceform
+    Wrap (.txt), or CSV with columns `name,x,y,z`, which pair by name or else by order.
 
     Writes result.npz, settings.json, partial.ply, full.ply and report.html to the folder.
 
     Example: `nho match scan.ply template.obj --anchors pairs.csv --out result`
+
+    Example: `nho match scan.ply template.obj --anchors scan.pp --anchors template.pp --out result`
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     check_folder(out)
-    partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
-    pairs = read_anchors(anchors, partial_mesh, full_mesh)
-    with progress_display(quiet) as progress:
-        result = match(partial_mesh, full_mesh, pairs, settings, progress)
-    write_outputs(out, partial_mesh, full_mesh, result)
-    if as_json:
-        typer.echo(json.dumps({**summary(result), "out": str(out)}))
-    elif not quiet:
-        print_summary(result, out)
+    with if_stopped(result_in(out)):
+        partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
+        pairs = read_anchors(anchors, partial_mesh, full_mesh, flip_anchors)
+        with progress_display(quiet) as progress:
+            result = match(partial_mesh, full_mesh, pairs, settings, progress)
+        write_outputs(out, partial_mesh, full_mesh, result)
+        if as_json:
+            typer.echo(json.dumps({**summary(result), "out": str(out)}))
+        elif not quiet:
+            print_summary(result, out)
 
 
 def chosen_settings(
@@ -90,13 +110,13 @@ def summary(result: MatchResult) -> dict[str, object]:
 def print_summary(result: MatchResult, out: Path) -> None:
     """A few lines on stdout; warnings on stderr."""
     for warning in result.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}", err=True)
     if result.status != "ok":
-        typer.echo(f"status: {result.status}", err=True)
+        say(f"status: {result.status}", err=True)
     told = summary(result)
     typer.echo(
         f"matched {told['matched_vertices']} of {told['partial_vertices']} partial vertices, "
         f"mean confidence {told['mean_confidence']:.2f}; region: {told['region_vertices']} of "
         f"{told['full_vertices']} full vertices; {told['seconds']:.1f} s"
     )
-    typer.echo(f"look at {out / 'report.html'}")
+    say(f"look at {out / 'report.html'}")

@@ -5,26 +5,40 @@ the primitives in turn, in each primitive its POSITION accessor. Primitives of a
 one accessor (one mesh with several materials) share its vertices.
 """
 
-import base64
-import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import numpy as np
-import numpy.typing as npt
 
 from nho.errors import InputError
+from nho.meshfiles.gltf_document import Document
 from nho.meshfiles.polygons import FloatArray, IntArray, triangulate
 
-_COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_WIDTHS = {"SCALAR": 1, "VEC3": 3}
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
-_GLB_MAGIC, _JSON_CHUNK, _BIN_CHUNK = b"glTF", b"JSON", b"BIN\0"
 # Every corner and vertex takes a byte or more of the file, so that only a scene which places its
-# meshes many times over has more of them than this times its bytes (and may be endless).
-_MOST_REPEATS = 16
-_POSITIONS_COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
+# meshes several times has more of them than bytes. A small file may; a large one would be endless.
+_ALWAYS_USED = 300_000  # corners and vertices
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A piece of the surface.
+
+    Attributes
+    ----------
+    entry : what the file says about it.
+    first : index of its first vertex in the whole file; count : how many vertices it has.
+    points : (count, 3) its vertices, None if an earlier primitive brought them.
+    faces : (m, 3) triangles, indices from 0 to count - 1.
+    """
+
+    entry: dict[str, Any]
+    first: int
+    count: int
+    points: FloatArray | None
+    faces: IntArray
 
 
 def read_gltf(data: bytes, name: str, folder: Path) -> tuple[FloatArray, IntArray]:
@@ -34,9 +48,20 @@ def read_gltf(data: bytes, name: str, folder: Path) -> tuple[FloatArray, IntArra
     ----------
     folder : where the buffers that a .gltf names are looked for.
     """
-    document = _Document(data, name, folder)
-    points: list[FloatArray] = []
-    faces: list[IntArray] = []
+    return surface_of(list(primitives(Document(data, name, folder))), name)
+
+
+def surface_of(pieces: list[Primitive], name: str) -> tuple[FloatArray, IntArray]:
+    """All pieces as one surface."""
+    if not any(len(piece.faces) for piece in pieces):
+        raise InputError(f"{name}: there are no triangles in its scene; export a triangle mesh")
+    points = [piece.points for piece in pieces if piece.points is not None]
+    return np.concatenate(points), np.concatenate([piece.faces + piece.first for piece in pieces])
+
+
+def primitives(document: Document) -> Iterator[Primitive]:
+    """The triangles of the default scene, piece by piece."""
+    name = document.name
     n_points = n_uses = 0
     for mesh_index, transform in document.placed_meshes():
         first_point: dict[int, int] = {}
@@ -47,29 +72,27 @@ def read_gltf(data: bytes, name: str, folder: Path) -> tuple[FloatArray, IntArra
             accessor = primitive["attributes"]["POSITION"]
             count = int(document.item("accessors", accessor)["count"])
             n_uses += count
+            points = None
             if accessor not in first_point:
                 position = document.accessor(accessor, "VEC3").astype(np.float64)
-                points.append(position @ transform[:3, :3].T + transform[:3, 3])
+                points = position @ transform[:3, :3].T + transform[:3, 3]
                 first_point[accessor] = n_points
                 n_points += count
             corners = (
-                document.accessor(primitive["indices"], "SCALAR").reshape(-1).astype(np.int64)
+                document.indices(primitive["indices"])
                 if "indices" in primitive
                 else np.arange(count)
             )
             n_uses += len(corners)
-            if n_uses > _MOST_REPEATS * document.size():
+            if n_uses > _ALWAYS_USED + document.size():
                 raise InputError(
                     f"{name}: its scene repeats the same geometry again and again; export one copy"
                 )
             triples = _triples(corners, mode, name)
             if len(triples):
                 per_face = np.full(len(triples), 3, dtype=np.int64)
-                triangles = triangulate(triples.reshape(-1), per_face, count, name)
-                faces.append(triangles + first_point[accessor])
-    if not faces:
-        raise InputError(f"{name}: there are no triangles in its scene; export a triangle mesh")
-    return np.concatenate(points), np.concatenate(faces)
+                triples = triangulate(triples.reshape(-1), per_face, count, name)
+            yield Primitive(primitive, first_point[accessor], count, points, triples)
 
 
 def _triples(corners: IntArray, mode: int, name: str) -> IntArray:
@@ -85,168 +108,3 @@ def _triples(corners: IntArray, mode: int, name: str) -> IntArray:
     strip = np.column_stack([corners[:-2], corners[1:-1], corners[2:]])
     strip[1::2, 1:] = strip[1::2, :0:-1]  # every other triangle of a strip is turned over
     return strip
-
-
-class _Document:
-    """The JSON of a glTF file and the bytes it points into."""
-
-    def __init__(self, data: bytes, name: str, folder: Path) -> None:
-        self.name, self.folder, self.length = name, folder, len(data)
-        text, self.embedded = _split_glb(data, name) if data[:4] == _GLB_MAGIC else (data, None)
-        try:
-            self.json: Any = json.loads(text.decode("utf-8-sig"))
-            version = str(self.json["asset"]["version"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{name}: it is neither binary glTF nor glTF JSON; export it as GLB or PLY"
-            ) from error
-        if not version.startswith("2"):
-            raise InputError(f"{name}: glTF {version} is not supported; export it as glTF 2.0")
-        for extension in self.json.get("extensionsRequired", []):
-            if extension in _POSITIONS_COMPRESSED:
-                raise InputError(
-                    f"{name}: its meshes are compressed ({extension}); export it without"
-                )
-        self.buffers: dict[int, bytes] = {}
-
-    def size(self) -> int:
-        """Bytes of the file and of the buffers loaded so far."""
-        return self.length + sum(map(len, self.buffers.values()))
-
-    def item(self, kind: str, index: Any) -> dict[str, Any]:
-        """Entry `index` of one of the lists of the document."""
-        items = self.json.get(kind, [])
-        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(items):
-            raise InputError(
-                f"{self.name}: it refers to entry {index!r} of `{kind}` but there are {len(items)};"
-                " re-export the mesh"
-            )
-        found: dict[str, Any] = items[index]
-        return found
-
-    def placed_meshes(self) -> list[tuple[int, FloatArray]]:
-        """Every mesh in the default scene with its transform (4, 4), depth first.
-
-        A file without scenes is a library of meshes: they are taken as they stand.
-        """
-        if not self.json.get("scenes"):
-            return [(index, np.eye(4)) for index in range(len(self.json.get("meshes", [])))]
-        scene = self.item("scenes", self.json.get("scene", 0))
-        waiting = [(node, np.eye(4)) for node in reversed(scene.get("nodes", []))]
-        placed, visited = [], set()
-        while waiting:
-            index, parent = waiting.pop()
-            node = self.item("nodes", index)
-            if index in visited:
-                raise InputError(
-                    f"{self.name}: node {index} stands in its scene twice; re-export the mesh"
-                )
-            visited.add(index)
-            transform = parent @ _local_transform(node)
-            if "mesh" in node:
-                placed.append((node["mesh"], transform))
-            waiting.extend((child, transform) for child in reversed(node.get("children", [])))
-        return placed
-
-    def accessor(self, index: Any, shape: str) -> npt.NDArray[np.generic]:
-        """The values (count, width) of an accessor."""
-        accessor = self.item("accessors", index)
-        if "sparse" in accessor or "bufferView" not in accessor:
-            raise InputError(
-                f"{self.name}: accessor {index} is sparse or compressed; export it without"
-            )
-        view = self.item("bufferViews", accessor["bufferView"])
-        extensions = set(view.get("extensions", {})) & set(_POSITIONS_COMPRESSED)
-        if extensions or accessor["type"] != shape:
-            raise InputError(
-                f"{self.name}: accessor {index} is not plain {shape} data; re-export the mesh"
-            )
-        item = np.dtype(_COMPONENTS[accessor["componentType"]])
-        if shape == "SCALAR" and item.kind != "u":
-            raise InputError(f"{self.name}: vertex indices must be unsigned; re-export the mesh")
-        row = item.itemsize * _WIDTHS[shape]
-        count, stride = int(accessor["count"]), int(view.get("byteStride", row))
-        buffer = self.buffer(view["buffer"])
-        start, length = int(view.get("byteOffset", 0)), int(view["byteLength"])
-        offset = int(accessor.get("byteOffset", 0))
-        used = stride * (count - 1) + row if count > 0 else 0
-        if (
-            min(count, start, offset) < 0
-            or stride < row
-            or offset + used > length
-            or start + length > len(buffer)
-        ):
-            raise InputError(
-                f"{self.name}: accessor {index} with {count} entries does not fit its buffer of "
-                f"{len(buffer)} bytes; copy or export it again"
-            )
-        values: npt.NDArray[np.generic] = np.ndarray(
-            (count, _WIDTHS[shape]), item, buffer, start + offset, (stride, item.itemsize)
-        ).copy()
-        # Quantised positions are integers that the node's transform scales, or fractions of 1.
-        if accessor.get("normalized") and item.kind != "f":
-            return np.maximum(values.astype(np.float64) / np.iinfo(item).max, -1.0)
-        return values
-
-    def buffer(self, index: Any) -> bytes:
-        if index not in self.buffers:
-            self.buffers[index] = self._load(self.item("buffers", index), index)
-        return self.buffers[index]
-
-    def _load(self, entry: dict[str, Any], index: int) -> bytes:
-        uri = entry.get("uri")
-        if uri is None:
-            if index or self.embedded is None:
-                raise InputError(f"{self.name}: buffer {index} is missing; export it as GLB")
-            return self.embedded
-        if uri.startswith("data:"):
-            return base64.b64decode(uri.partition(",")[2], validate=True)
-        path = self.folder / unquote(uri)
-        # A mesh file must not make us read anything but the files delivered with it.
-        if "://" in uri or not path.resolve().is_relative_to(self.folder.resolve()):
-            raise InputError(
-                f"{self.name}: its buffer {uri!r} is not beside it; export it as one GLB file"
-            )
-        if not path.is_file():
-            raise InputError(
-                f"{self.name}: its buffer {uri!r} is not there; copy it too, or export as GLB"
-            )
-        return path.read_bytes()
-
-
-def _split_glb(data: bytes, name: str) -> tuple[bytes, bytes | None]:
-    """The JSON text and the binary chunk of a GLB file."""
-    total = int.from_bytes(data[8:12], "little")
-    if len(data) < 20 or total > len(data):
-        raise InputError(
-            f"{name}: the file ends after {len(data)} of {total} bytes; copy or export it again"
-        )
-    chunks: dict[bytes, bytes] = {}
-    at = 12
-    while at + 8 <= total:
-        length, kind = int.from_bytes(data[at : at + 4], "little"), data[at + 4 : at + 8]
-        if at + 8 + length > total:
-            raise InputError(f"{name}: a chunk is longer than the file; copy or export it again")
-        chunks.setdefault(kind, data[at + 8 : at + 8 + length])
-        at += 8 + length
-    if _JSON_CHUNK not in chunks:
-        raise InputError(f"{name}: its JSON chunk is missing; re-export the mesh")
-    return chunks[_JSON_CHUNK], chunks.get(_BIN_CHUNK)
-
-
-def _local_transform(node: dict[str, Any]) -> FloatArray:
-    """The transform (4, 4) of a node, from its matrix or its translation, rotation, scale."""
-    if "matrix" in node:
-        return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
-    x, y, z, w = np.array(node.get("rotation", [0.0, 0.0, 0.0, 1.0]), dtype=np.float64)
-    rotation = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    transform = np.eye(4)
-    transform[:3, :3] = rotation * np.array(node.get("scale", [1.0, 1.0, 1.0]), dtype=np.float64)
-    transform[:3, 3] = np.array(node.get("translation", [0.0, 0.0, 0.0]), dtype=np.float64)
-    return transform

@@ -1,10 +1,39 @@
 """Wavefront OBJ files: the `v` and `f` statements, everything else is skipped."""
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from nho.errors import InputError
 from nho.meshfiles.polygons import FloatArray, IntArray, triangulate, whole_numbers
 from nho.meshfiles.text import TextRows, unix_text, without_comments
+
+
+@dataclass(frozen=True)
+class ObjSurface:
+    """The `v` and `f` statements of an OBJ file.
+
+    Attributes
+    ----------
+    rows : all statements.
+    is_vertex, is_face : (rows,) bool.
+    written : all numbers on `v` lines; columns : (n,) how many stand on each.
+    corners : vertex indices from 0 of all polygons; counts : (p,) corners of each polygon.
+    """
+
+    rows: TextRows
+    is_vertex: npt.NDArray[np.bool_]
+    is_face: npt.NDArray[np.bool_]
+    written: FloatArray
+    columns: IntArray
+    corners: IntArray
+    counts: IntArray
+
+    def numbers(self, first: int, last: int) -> FloatArray:
+        """(n, last - first) numbers of every `v` line; the lines must be as long as that."""
+        begin = np.cumsum(self.columns) - self.columns
+        return self.written[begin[:, None] + np.arange(first, last)]
 
 
 def read_obj(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
@@ -13,6 +42,13 @@ def read_obj(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     Objects, groups and materials do not touch the numbering; texture and normal indices, weights
     and colours are skipped; negative indices count back from the vertices read so far.
     """
+    surface = read_surface(data, name)
+    vertices = surface.numbers(0, 3)
+    return vertices, triangulate(surface.corners, surface.counts, len(vertices), name)
+
+
+def read_surface(data: bytes, name: str) -> ObjSurface:
+    """What `read_obj` reads, with the statements it was read from."""
     text = without_comments(unix_text(data))
     if b"\\\n" in text:
         text = text.replace(b"\\\n", b" ")  # a statement may go on after a backslash
@@ -33,14 +69,11 @@ def read_obj(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
             f"{name}: line {line}: vertex {short} has {int(columns[short])} numbers but at least 3 "
             "are needed; re-export the mesh"
         )
-    first = np.cumsum(columns) - columns
-    vertices = flat[first[:, None] + np.arange(3)]
-
     written, counts = rows.numbers_after_keyword(is_face, b"f", slashes=True)
     face_rows = np.flatnonzero(is_face)
     vertices_so_far = np.cumsum(is_vertex, dtype=np.int64)[is_face]
-    corners = _zero_based(written, counts, vertices_so_far, len(vertices), rows, face_rows)
-    return vertices, triangulate(corners, counts, len(vertices), name)
+    corners = _zero_based(written, counts, vertices_so_far, len(columns), rows, face_rows)
+    return ObjSurface(rows, is_vertex, is_face, flat, columns, corners, counts)
 
 
 def _zero_based(

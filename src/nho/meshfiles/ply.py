@@ -15,11 +15,21 @@ def read_ply(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     Colours, normals, texture seams and further elements are skipped and change nothing. A file
     that is shorter or longer than its header promises is refused.
     """
+    _, tables = read_tables(data, name)
+    vertices, polygons = surface_of(tables, name)
+    return vertices, triangulate(polygons.flat, polygons.counts, len(vertices), name)
+
+
+def read_tables(data: bytes, name: str) -> tuple[list[Element], dict[str, Table]]:
+    """Everything in a PLY file: what the header says, and a table for each of its elements."""
     order, elements, body, lines = read_header(data, name)
     if order == "":
-        tables = _read_text(body, elements, name, lines + 1)
-    else:
-        tables = read_binary(body, elements, name, order)
+        return elements, _read_text(body, elements, name, lines + 1)
+    return elements, read_binary(body, elements, name, order)
+
+
+def surface_of(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
+    """Vertices (n, 3) and polygons out of the tables of a file."""
     if "tristrips" in tables:
         raise InputError(
             f"{name}: triangle strips are not supported; export it with a `face` element"
@@ -36,7 +46,7 @@ def read_ply(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
             f"{name}: it has no faces (`face` with `vertex_indices`), only {len(vertices)} points; "
             "export a triangle mesh, not a point cloud"
         )
-    return vertices, triangulate(lists.flat, lists.counts, len(vertices), name)
+    return vertices, lists
 
 
 def _read_text(body: bytes, elements: list[Element], name: str, line: int) -> dict[str, Table]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,8 @@ _READERS: dict[str, Callable[[bytes, str], tuple[FloatArray, IntArray]]] = {
 }
 READABLE = (*_READERS, ".glb", ".gltf")
 
+Result = TypeVar("Result")
+
 
 def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
     """Vertices (n, 3) float64 and triangles (m, 3) int64 of a mesh file, by its suffix.
@@ -35,6 +38,19 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
     InputError
         For everything that is wrong with the file, in one sentence that names it and a remedy.
     """
+    return read_by_suffix(path, _arrays)
+
+
+def _arrays(suffix: str, data: bytes, path: Path) -> tuple[FloatArray, IntArray]:
+    if suffix in (".glb", ".gltf"):
+        return read_gltf(data, path.name, path.parent)
+    return _READERS[suffix](data, path.name)
+
+
+def read_by_suffix(
+    path: str | os.PathLike[str], read: Callable[[str, bytes, Path], Result]
+) -> Result:
+    """What ``read(suffix, bytes, path)`` makes of a mesh file; the door for all of them."""
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in READABLE:
@@ -42,14 +58,12 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
             f"{path.name}: a mesh file ends in {', '.join(READABLE)}, not in {suffix!r}; "
             "rename it to what it is or export it as PLY"
         )
-    data = _contents(path)
+    data = contents_of(path)
     try:
         # Overflow on the way (a double too large for a float, say) shows as a value that is
         # not finite, which the mesh refuses by its index.
         with np.errstate(all="ignore"):
-            if suffix in (".glb", ".gltf"):
-                return read_gltf(data, path.name, path.parent)
-            return _READERS[suffix](data, path.name)
+            return read(suffix, data, path)
     except InputError:
         raise
     except Exception as error:
@@ -60,7 +74,8 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
         ) from error
 
 
-def _contents(path: Path) -> bytes:
+def contents_of(path: Path) -> bytes:
+    """The bytes of a file that must not be empty."""
     try:
         if path.is_dir():
             raise InputError(f"{path}: this is a folder; name a mesh file in it")

@@ -20,6 +20,7 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 _NEWLINE, _SPACE = 10, 32
+_ROWS_AT_ONCE = 1000  # looked through for one that is wrong
 
 
 def without_mark(data: bytes) -> bytes:
@@ -74,6 +75,27 @@ def _before_slashes(text: bytes) -> bytes:
     switch[ends[tokens]] -= 1
     blank = np.cumsum(switch[:-1], dtype=np.int8).view(np.bool_)
     return np.where(blank, np.uint8(_SPACE), characters).tobytes()
+
+
+def _between_slashes(text: bytes) -> bytes:
+    """Blank every token but what stands between its first `/` and the next; `0` if nothing does."""
+    characters = np.frombuffer(text, dtype=np.uint8)
+    solid = characters > _SPACE
+    starts = np.flatnonzero(solid & ~np.append(False, solid[:-1]))
+    ends = np.flatnonzero(solid & ~np.append(solid[1:], False)) + 1
+    slashes = np.flatnonzero(characters == ord("/"))
+    token = np.searchsorted(ends, slashes, side="right")
+    place = np.arange(len(slashes)) - np.searchsorted(token, token)  # 0 for the first of a token
+    begin, end = ends.copy(), ends.copy()
+    begin[token[place == 0]] = slashes[place == 0] + 1
+    end[token[place == 1]] = slashes[place == 1]
+    switch = np.zeros(len(text) + 1, dtype=np.int8)
+    np.add.at(switch, begin, 1)
+    np.add.at(switch, end, -1)
+    kept = np.cumsum(switch[:-1], dtype=np.int8).view(np.bool_)
+    fields = np.where(kept, characters, np.uint8(_SPACE))
+    fields[starts[begin == end]] = ord("0")
+    return fields.tobytes()
 
 
 class TextRows:
@@ -149,6 +171,28 @@ class TextRows:
         -------
         flat : (t,) float, all numbers; counts : (rows.sum(),) int, numbers on each row.
         """
+        text = self._after_keyword(rows, keyword)
+        if slashes and b"/" in text:
+            text = _before_slashes(text)
+        counts = self.counts[rows] - 1
+        values = parse_numbers(text, int(counts.sum()))
+        if values is None:
+            self._refuse(np.flatnonzero(rows), 1, 0 if slashes else None)
+        return values, counts
+
+    def texture_fields(self, rows: BoolArray, keyword: bytes) -> FloatArray:
+        """What stands between the first `/` and the next in every token; 0 where nothing does."""
+        text = self._after_keyword(rows, keyword)
+        count = int((self.counts[rows] - 1).sum())
+        if b"/" not in text:
+            return np.zeros(count)
+        values = parse_numbers(_between_slashes(text), count)
+        if values is None:
+            self._refuse(np.flatnonzero(rows), 1, 1)
+        return values
+
+    def _after_keyword(self, rows: BoolArray, keyword: bytes) -> bytes:
+        """The text of the chosen rows with their keyword blanked."""
         first = self._tokens[self._first[:-1]]
         row_bytes = np.diff(first, append=len(self.data))
         blanked = self._bytes.copy()
@@ -156,23 +200,24 @@ class TextRows:
             blanked[first[rows] + step] = _SPACE
         # Text before the first token belongs to no row and is blank.
         lead = int(first[0]) if len(first) else 0
-        text = blanked[lead:][np.repeat(rows, row_bytes)].tobytes()
-        if slashes and b"/" in text:
-            text = _before_slashes(text)
-        counts = self.counts[rows] - 1
-        values = parse_numbers(text, int(counts.sum()))
-        if values is None:
-            self._refuse(np.flatnonzero(rows), 1, slashes)
-        return values, counts
+        return blanked[lead:][np.repeat(rows, row_bytes)].tobytes()
 
-    def _refuse(self, rows: IntArray, skip: int, slashes: bool = False) -> NoReturn:
-        """Raise for the first row that is not made of numbers; slow, only on the way out."""
-        for row in rows:
-            for token in self.text(int(row)).split()[skip:]:
-                number = token.split(b"/")[0] if slashes else token
-                if parse_numbers(number, 1) is None:
+    def _refuse(self, rows: IntArray, skip: int, part: int | None = None) -> NoReturn:
+        """Raise for the first row that is not made of numbers; slow, only on the way out.
+
+        ``part`` is the part between slashes that is meant, if one is.
+        """
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            block = rows[start : start + _ROWS_AT_ONCE].tolist()
+            tokens_of = {row: self.text(row).split()[skip:] for row in block}
+            words = [token for tokens in tokens_of.values() for token in tokens]
+            if part is None and parse_numbers(b" ".join(words), len(words)) is not None:
+                continue
+            for at, token in ((row, token) for row in block for token in tokens_of[row]):
+                number = token if part is None else [*token.split(b"/"), b"0"][part]
+                if parse_numbers(number or b"0" * bool(part), 1) is None:
                     raise InputError(
-                        f"{self.name}: line {self.line(int(row))}: {shown(token)} is not a number;"
+                        f"{self.name}: line {self.line(at)}: {shown(token)} is not a number;"
                         " the file is damaged, re-export the mesh"
                     )
         raise InputError(f"{self.name}: the numbers cannot be told apart; re-export the mesh")

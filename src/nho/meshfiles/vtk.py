@@ -1,5 +1,8 @@
 """Legacy VTK files: POLYDATA, and UNSTRUCTURED_GRID made of flat cells; text and binary."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -8,7 +11,7 @@ from nho.meshfiles.polygons import FloatArray, IntArray, ragged, triangulate, wh
 from nho.meshfiles.text import parse_numbers, shown, token_starts, unix_text, without_mark
 
 # Binary legacy files are always big-endian.
-_TYPES = {
+TYPES = {
     **{"float": ">f4", "double": ">f8", "char": "i1", "signed_char": "i1", "unsigned_char": "u1"},
     **{"short": ">i2", "unsigned_short": ">u2", "int": ">i4", "unsigned_int": ">u4"},
     **{"long": ">i8", "unsigned_long": ">u8", "vtkidtype": ">i4", "vtktypeint64": ">i8"},
@@ -17,10 +20,11 @@ _TYPES = {
 _CELL_SECTIONS = ("VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS", "CELLS")
 _FLAT_CELLS, _THIN_CELLS = (5, 7, 9), (1, 2, 3, 4)  # triangle, polygon, quad; points and lines
 
-Cells = tuple[npt.NDArray[np.generic], IntArray]
+AnyArray = npt.NDArray[np.generic]
+Cells = tuple[AnyArray, IntArray]
 
 
-class _Cursor:
+class Cursor:
     """Reads lines and arrays from a legacy file one after the other."""
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -54,14 +58,19 @@ class _Cursor:
                 return words
         return []
 
-    def array(self, count: int, type_name: str, what: str) -> npt.NDArray[np.generic]:
+    def skip_paragraph(self) -> None:
+        """Go on behind the next blank line."""
+        while self.raw_line().strip():
+            pass
+
+    def array(self, count: int, type_name: str, what: str) -> AnyArray:
         """The next `count` numbers."""
-        if type_name.lower() not in _TYPES:
+        if type_name.lower() not in TYPES:
             raise InputError(
                 f"{self.name}: {what} has the type {shown(type_name.encode())}, which is not known;"
                 " re-export the mesh"
             )
-        kind = np.dtype(_TYPES[type_name.lower()])
+        kind = np.dtype(TYPES[type_name.lower()])
         if self.binary:
             present = (len(self.data) - self.at) // kind.itemsize
         else:
@@ -84,12 +93,37 @@ class _Cursor:
         return numbers
 
 
+@dataclass(frozen=True)
+class Dataset:
+    """The surface of a legacy file, up to where data about it begin.
+
+    Attributes
+    ----------
+    points : (n, 3); corners : of all polygons; counts : (p,) corners of each polygon.
+    cells : (p,) which of the cells that CELL_DATA counts each polygon is.
+    cursor : stands behind the line `words` (POINT_DATA, CELL_DATA or nothing).
+    """
+
+    points: FloatArray
+    corners: AnyArray
+    counts: IntArray
+    cells: IntArray
+    cursor: Cursor
+    words: list[str]
+
+
 def read_vtk(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     """Vertices (n, 3) and triangles (m, 3) of a legacy VTK file, in the order of the file.
 
     Points and lines among the cells are skipped; strips, volumes and other datasets are refused.
     """
-    cursor = _Cursor(data, name)
+    found = read_dataset(data, name)
+    return found.points, triangulate(found.corners, found.counts, len(found.points), name)
+
+
+def read_dataset(data: bytes, name: str) -> Dataset:
+    """Points and polygons of a legacy file."""
+    cursor = Cursor(data, name)
     points: FloatArray | None = None
     cells: dict[str, Cells] = {}
     types: IntArray | None = None
@@ -102,18 +136,18 @@ def read_vtk(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
                     "export it as POLYDATA"
                 )
         elif section == "POINTS":
-            count = _count(words, 1, name)
-            points = cursor.array(3 * count, _word(words, 2, name), "POINTS").astype(np.float64)
+            count = count_in(words, 1, name)
+            points = cursor.array(3 * count, word_in(words, 2, name), "POINTS").astype(np.float64)
             points = points.reshape(-1, 3)
         elif section in _CELL_SECTIONS:
             cells[section] = _cells(cursor, words)
         elif section == "CELL_TYPES":
-            types = whole_numbers(cursor.array(_count(words, 1, name), "int", "CELL_TYPES"))
+            types = whole_numbers(cursor.array(count_in(words, 1, name), "int", "CELL_TYPES"))
         elif section == "FIELD":
-            _skip_field(cursor, _count(words, 2, name))
-        elif section == "METADATA":
-            while cursor.raw_line().strip():
+            for _ in field_arrays(cursor, count_in(words, 2, name)):
                 pass
+        elif section == "METADATA":
+            cursor.skip_paragraph()
         elif section in ("POINT_DATA", "CELL_DATA"):
             break  # what follows describes the mesh that has been read
         else:
@@ -127,19 +161,24 @@ def read_vtk(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
         raise InputError(f"{name}: triangle strips are not supported; export it as POLYGONS")
     nothing: Cells = (np.zeros(0), np.zeros(0, dtype=np.int64))
     corners, counts = cells.get("POLYGONS", nothing)
+    # Cell data count points first, then lines, then polygons.
+    before = sum(len(cells.get(section, nothing)[1]) for section in ("VERTICES", "LINES"))
+    number = before + np.arange(len(counts))
     if "CELLS" in cells:
-        corners, counts = _flat_cells(*cells["CELLS"], types, name)
-    return points, triangulate(corners, counts, len(points), name)
+        corners, counts, number = _flat_cells(*cells["CELLS"], types, name)
+    return Dataset(points, corners, counts, number, cursor, words)
 
 
-def _word(words: list[str], position: int, name: str) -> str:
+def word_in(words: list[str], position: int, name: str) -> str:
+    """A word of a line that must have it."""
     if position >= len(words):
         raise InputError(f"{name}: the line `{words[0]}` is too short; re-export the mesh")
     return words[position]
 
 
-def _count(words: list[str], position: int, name: str) -> int:
-    word = _word(words, position, name)
+def count_in(words: list[str], position: int, name: str) -> int:
+    """The same where it must be a count."""
+    word = word_in(words, position, name)
     if not (word.isascii() and word.isdigit()):
         raise InputError(
             f"{name}: a count should follow {words[0]}, not {shown(word.encode())}; "
@@ -148,18 +187,18 @@ def _count(words: list[str], position: int, name: str) -> int:
     return int(word)
 
 
-def _cells(cursor: _Cursor, words: list[str]) -> Cells:
+def _cells(cursor: Cursor, words: list[str]) -> Cells:
     """Corners of all cells, flat, and corners per cell; both layouts of the format."""
     section, name = words[0], cursor.name
-    n_cells, size = _count(words, 1, name), _count(words, 2, name)
+    n_cells, size = count_in(words, 1, name), count_in(words, 2, name)
     before = cursor.at
     following = cursor.words()
     if following[:1] == ["OFFSETS"]:  # file version 5.1: n_cells counts the offsets
-        offsets = whole_numbers(cursor.array(n_cells, _word(following, 1, name), section))
+        offsets = whole_numbers(cursor.array(n_cells, word_in(following, 1, name), section))
         following = cursor.words()
         if following[:1] != ["CONNECTIVITY"]:
             raise InputError(f"{name}: {section} has no CONNECTIVITY; re-export the mesh")
-        corners = cursor.array(size, _word(following, 1, name), section)
+        corners = cursor.array(size, word_in(following, 1, name), section)
         return corners, lengths_of(offsets, size, name)
     cursor.at = before
     flat = whole_numbers(cursor.array(size, "int", section))
@@ -195,8 +234,9 @@ def lengths_of(offsets: IntArray | None, n_corners: int, name: str) -> IntArray:
 
 
 def _flat_cells(
-    corners: npt.NDArray[np.generic], counts: IntArray, types: IntArray | None, name: str
-) -> Cells:
+    corners: AnyArray, counts: IntArray, types: IntArray | None, name: str
+) -> tuple[AnyArray, IntArray, IntArray]:
+    """Corners, corners per cell and numbers of the cells that make a surface."""
     if types is None or len(types) != len(counts):
         raise InputError(f"{name}: every cell needs one CELL_TYPES entry; re-export the mesh")
     flat, thin = np.isin(types, _FLAT_CELLS), np.isin(types, _THIN_CELLS)
@@ -207,17 +247,18 @@ def _flat_cells(
             " and quads (9) make a surface; extract the surface and export it as POLYDATA"
         )
     starts = np.cumsum(counts) - counts
-    return ragged(corners, starts[flat], counts[flat]), counts[flat]
+    return ragged(corners, starts[flat], counts[flat]), counts[flat], np.flatnonzero(flat)
 
 
-def _skip_field(cursor: _Cursor, n_arrays: int) -> None:
+def field_arrays(cursor: Cursor, n_arrays: int) -> Iterator[tuple[str, int, str, AnyArray]]:
+    """The arrays of a FIELD one after the other: name, width, type and numbers, flat."""
     for _ in range(n_arrays):
         words = cursor.words()
         if not words:
             raise InputError(f"{cursor.name}: a FIELD ends too early; copy or export it again")
         if words[0] == "METADATA":
-            while cursor.raw_line().strip():
-                pass
+            cursor.skip_paragraph()
             words = cursor.words() or ["METADATA"]
-        width, length = _count(words, 1, cursor.name), _count(words, 2, cursor.name)
-        cursor.array(width * length, _word(words, 3, cursor.name), "FIELD")
+        width, length = count_in(words, 1, cursor.name), count_in(words, 2, cursor.name)
+        kind = word_in(words, 3, cursor.name)
+        yield words[0], width, kind, cursor.array(width * length, kind, "FIELD")

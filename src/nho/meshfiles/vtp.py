@@ -2,7 +2,6 @@
 
 import binascii
 import re
-import xml.etree.ElementTree as ElementTree
 import zlib
 from dataclasses import dataclass
 
@@ -13,8 +12,9 @@ from nho.errors import InputError
 from nho.meshfiles.polygons import FloatArray, IntArray, triangulate, whole_numbers
 from nho.meshfiles.text import parse_numbers, shown, token_starts
 from nho.meshfiles.vtk import lengths_of
+from nho.safexml import Declares, Element, parse_xml
 
-_TYPES = {
+TYPES = {
     **{f"Int{8 * size}": f"i{size}" for size in (1, 2, 4, 8)},
     **{f"UInt{8 * size}": f"u{size}" for size in (1, 2, 4, 8)},
     **{"Float32": "f4", "Float64": "f8"},
@@ -23,11 +23,11 @@ _ZLIB = "vtkZLibDataCompressor"
 # zlib cannot shrink data further than this, so larger claims are refused before unpacking.
 _ZLIB_BEST_RATIO = 1032
 # Coordinates and corners shrink tenfold at best; arrays may share appended bytes or be all zero.
-_MOST_UNPACKED = 500
+_MOST_UNPACKED, _ALWAYS_UNPACKED = 50, 16 << 20  # bytes for one of the file, and for any file
 
 
 @dataclass
-class _File:
+class VtpFile:
     """What the arrays need to know about their file."""
 
     name: str
@@ -42,52 +42,71 @@ class _File:
         return InputError(f"{self.name}: {what}; copy it again or re-export the mesh")
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One piece of a file: points (n, 3), the corners of its polygons, and how many each has."""
+
+    element: Element
+    points: FloatArray
+    corners: IntArray
+    counts: IntArray
+
+
 def read_vtp(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     """Vertices (n, 3) and triangles (m, 3) of a VTP file, pieces one after the other."""
-    root, file = _open(data, name)
-    points: list[FloatArray] = []
-    corners: list[npt.NDArray[np.generic]] = []
-    counts: list[IntArray] = []
-    n_points = 0
-    for piece in root.iterfind("PolyData/Piece"):
-        if piece.get("NumberOfStrips", "0").strip() not in ("", "0"):
-            raise InputError(f"{name}: triangle strips are not supported; export it as polygons")
-        coordinates = _array(piece, "Points/DataArray", file).astype(np.float64)
-        _check_number(piece, "NumberOfPoints", 3, len(coordinates), file)
-        points.append(coordinates.reshape(-1, 3))
-        if piece.find("Polys/DataArray") is not None:
-            connectivity = whole_numbers(
-                _array(piece, "Polys/DataArray[@Name='connectivity']", file)
-            )
-            ends = whole_numbers(_array(piece, "Polys/DataArray[@Name='offsets']", file))
-            if connectivity is None or ends is None:
-                raise file.broken("the polygons are not made of whole numbers")
-            _check_number(piece, "NumberOfPolys", 1, len(ends), file)
-            in_piece = (connectivity >= 0) & (connectivity < len(points[-1]))
-            if not in_piece.all():
-                raise InputError(
-                    f"{name}: a polygon refers to vertex {int(connectivity[np.argmin(in_piece)])} "
-                    f"but its piece has {len(points[-1])} vertices; re-export the mesh"
-                )
-            # These offsets are the ends of the polygons; the 0 in front is not written.
-            offsets = np.concatenate([[0], ends]).astype(np.int64)
-            counts.append(lengths_of(offsets, len(connectivity), name))
-            corners.append(connectivity + n_points)
-        n_points += len(points[-1])
-    if not points:
+    root, file = open_vtp(data, name)
+    return surface_of(read_pieces(root, file), name)
+
+
+def surface_of(pieces: list[Piece], name: str) -> tuple[FloatArray, IntArray]:
+    """All pieces as one surface."""
+    if not pieces:
         raise InputError(f"{name}: there is no PolyData piece in it; export it as PolyData (.vtp)")
-    if not counts:
-        raise InputError(f"{name}: there are no faces; export a triangle mesh, not a point cloud")
-    vertices = np.concatenate(points)
+    vertices = np.concatenate([piece.points for piece in pieces])
+    first = np.cumsum([0] + [len(piece.points) for piece in pieces])
+    corners = [piece.corners + at for piece, at in zip(pieces, first[:-1], strict=True)]
+    counts = [piece.counts for piece in pieces]
     return vertices, triangulate(
         np.concatenate(corners), np.concatenate(counts), len(vertices), name
     )
 
 
-def _open(data: bytes, name: str) -> tuple[ElementTree.Element, _File]:
+def read_pieces(root: Element, file: VtpFile) -> list[Piece]:
+    """Points and polygons of every piece."""
+    name = file.name
+    pieces: list[Piece] = []
+    for piece in root.iterfind("PolyData/Piece"):
+        if piece.get("NumberOfStrips", "0").strip() not in ("", "0"):
+            raise InputError(f"{name}: triangle strips are not supported; export it as polygons")
+        points = _array(piece, "Points/DataArray", file).astype(np.float64)
+        _check_number(piece, "NumberOfPoints", 3, len(points), file)
+        points = points.reshape(-1, 3)
+        if piece.find("Polys/DataArray") is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            pieces.append(Piece(piece, points, nothing, nothing))
+            continue
+        connectivity = whole_numbers(_array(piece, "Polys/DataArray[@Name='connectivity']", file))
+        ends = whole_numbers(_array(piece, "Polys/DataArray[@Name='offsets']", file))
+        if connectivity is None or ends is None:
+            raise file.broken("the polygons are not made of whole numbers")
+        _check_number(piece, "NumberOfPolys", 1, len(ends), file)
+        in_piece = (connectivity >= 0) & (connectivity < len(points))
+        if not in_piece.all():
+            raise InputError(
+                f"{name}: a polygon refers to vertex {int(connectivity[np.argmin(in_piece)])} "
+                f"but its piece has {len(points)} vertices; re-export the mesh"
+            )
+        # These offsets are the ends of the polygons; the 0 in front is not written.
+        offsets = np.concatenate([[0], ends]).astype(np.int64)
+        counts = lengths_of(offsets, len(connectivity), name)
+        pieces.append(Piece(piece, points, connectivity, counts))
+    return pieces
+
+
+def open_vtp(data: bytes, name: str) -> tuple[Element, VtpFile]:
     """The XML without its appended bytes (which need not be XML), and how to read its arrays."""
     appended, appended_base64 = b"", False
-    begin = re.search(rb"<AppendedData([^>]*)>\s*_", data)
+    begin = re.search(rb"<AppendedData([^<>]*)>\s*_", data)
     if begin:
         end = data.rfind(b"</AppendedData>")
         if end < begin.end():
@@ -95,11 +114,13 @@ def _open(data: bytes, name: str) -> tuple[ElementTree.Element, _File]:
         appended = data[begin.end() : end]
         appended_base64 = b"base64" in begin.group(1)
         data = data[: begin.end()] + data[end:]
-    if re.search(rb"<!(DOCTYPE|ENTITY)", data, re.IGNORECASE):
-        raise InputError(f"{name}: a VTP file has no DOCTYPE or ENTITY; re-export the mesh")
     try:
-        root = ElementTree.fromstring(data)
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        root = parse_xml(data)
+    except Declares as error:
+        raise InputError(
+            f"{name}: a VTP file has no DOCTYPE that declares anything; re-export the mesh"
+        ) from error
+    except ValueError as error:
         raise InputError(f"{name}: it is not valid XML ({error}); re-export the mesh") from error
     if root.tag != "VTKFile" or root.get("type") != "PolyData":
         raise InputError(
@@ -117,26 +138,29 @@ def _open(data: bytes, name: str) -> tuple[ElementTree.Element, _File]:
     if order is None or header is None:
         raise InputError(f"{name}: its byte_order or header_type is not known; re-export the mesh")
     compressed = compressor == _ZLIB
-    budget = _MOST_UNPACKED * (len(data) + len(appended))
-    return root, _File(
+    budget = _ALWAYS_UNPACKED + _MOST_UNPACKED * (len(data) + len(appended))
+    return root, VtpFile(
         name, order, np.dtype(order + header), compressed, appended, appended_base64, budget
     )
 
 
-def _check_number(
-    piece: ElementTree.Element, attribute: str, width: int, present: int, file: _File
-) -> None:
+def _check_number(piece: Element, attribute: str, width: int, present: int, file: VtpFile) -> None:
     """The number a piece promises must be what its array holds."""
     promised = piece.get(attribute, "").strip()
     if present % width or promised != str(present // width):
         raise file.broken(f"{attribute} says {shown(promised.encode())}, not {present / width:g}")
 
 
-def _array(piece: ElementTree.Element, path: str, file: _File) -> npt.NDArray[np.generic]:
+def _array(piece: Element, path: str, file: VtpFile) -> npt.NDArray[np.generic]:
     element = piece.find(path)
     if element is None:
         raise file.broken(f"the array {path} is missing")
-    kind = _TYPES.get(element.get("type", ""))
+    return array_of(element, path, file)
+
+
+def array_of(element: Element, path: str, file: VtpFile) -> npt.NDArray[np.generic]:
+    """The numbers of a DataArray, flat; those written as text come as doubles."""
+    kind = TYPES.get(element.get("type", ""))
     if kind is None:
         raise file.broken(f"{path} has an unknown type {shown(element.get('type', '').encode())}")
     text = (element.text or "").encode()
@@ -152,7 +176,7 @@ def _array(piece: ElementTree.Element, path: str, file: _File) -> npt.NDArray[np
         offset = element.get("offset", "").strip()
         if not (offset.isascii() and offset.isdigit()) or int(offset) >= len(file.appended):
             raise file.broken(f"{path} lies outside the appended data")
-        raw = _payload(file.appended[int(offset) :], file.appended_base64, file)
+        raw = _payload(file.appended, file.appended_base64, file, int(offset))
     else:
         raise file.broken(f"{path} has an unknown format {shown(form.encode())}")
     item = np.dtype(file.order + kind)
@@ -168,9 +192,9 @@ def _array(piece: ElementTree.Element, path: str, file: _File) -> npt.NDArray[np
 class _Stream:
     """Bytes to take one after the other, raw or out of base64 text."""
 
-    def __init__(self, data: bytes, base64: bool, file: _File) -> None:
+    def __init__(self, data: bytes, base64: bool, file: VtpFile, at: int) -> None:
         self.data, self.base64, self.file = data, base64, file
-        self.at, self.ready = 0, b""
+        self.at, self.ready = at, b""
 
     def take(self, count: int) -> bytes:
         if not self.base64:
@@ -197,9 +221,9 @@ class _Stream:
         ]
 
 
-def _payload(data: bytes, base64: bool, file: _File) -> bytes:
+def _payload(data: bytes, base64: bool, file: VtpFile, at: int = 0) -> bytes:
     """The bytes of one array: unwrapped from its size header, base64 and zlib blocks."""
-    stream = _Stream(data, base64, file)
+    stream = _Stream(data, base64, file, at)
     if not file.compressed:
         (size,) = stream.numbers(1)
         return stream.take(size)
@@ -212,6 +236,8 @@ def _payload(data: bytes, base64: bool, file: _File) -> bytes:
     sizes = [block_size] * n_blocks
     if last_size:
         sizes[-1] = last_size
+    if sum(sizes) > file.budget:
+        raise file.broken("its arrays unpack to far more than any mesh does")
     blocks = []
     for packed_size, size in zip(packed_sizes, sizes, strict=True):
         if size > _ZLIB_BEST_RATIO * packed_size + _ZLIB_BEST_RATIO:

@@ -12,8 +12,8 @@ from nho.colours import scalar_colours
 from nho.errors import InputError
 from nho.mesh import Mesh
 from nho.report.curves import charts
+from nho.report.embedding import VIEWER, part
 from nho.report.embedding import json_for_html as _json_for_html
-from nho.report.embedding import part
 from nho.report.scene import REGION_INSIDE, REGION_OUTSIDE, scene
 from nho.report.shown import too_large
 from nho.result import MatchResult
@@ -49,7 +49,7 @@ def render_report(
     following = extra.get("next_anchor")
     text = environment.from_string(part("template.html.jinja")).render(
         style=Markup(part("style.css")),
-        scripts=[Markup(part(name)) for name in ("shapeview.js", "steering.js", "viewer.js")],
+        scripts=[Markup(part(name)) for name in (*VIEWER, "viewer.js")],
         data=_json_for_html(scene(partial, full, result, suspects, following)),
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,

@@ -39,7 +39,7 @@ def scene(
     full_turn = looking_at(full)
     partial_turn = turn_beside(partial, full, full_turn, result.points, result.confidence)
     partial_frame, full_frame = frame(partial, partial_turn), frame(full, full_turn)
-    colours, full_colours = _colours(full, result)
+    colours, full_colours = view_colours(full, result)
     places = result.points[rows].positions(full)
     pairs = [drawn["partial"].row(anchors[:, 0]), drawn["full"].row(anchors[:, 1])]
     return {
@@ -72,7 +72,7 @@ def drawn_shape(
     }
 
 
-def _colours(
+def view_colours(
     full: Mesh, result: MatchResult
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Colours of both shapes by name of the view; the partial shows the state of its partners."""
@@ -100,5 +100,5 @@ def _colours(
 
 
 def packed(array: np.ndarray, kind: str) -> str:
-    """The array's numbers as base64, for `unpack` of shapeview.js."""
+    """The array's numbers as base64, for `unpack` of webgl.js."""
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")

@@ -3,79 +3,22 @@
 // and panning act on the picture, so that the eye never passes through the surface.
 "use strict";
 
-const EYE = 4;
-const NEAR = EYE - 1.1, FAR = EYE + 1.1;
 const DEPTH_SCALE = 0.5; // size of the depth picture against the page's pixels
-
-const VERTEX_SHADER = `#version 300 es
-in vec3 position; in vec3 normal; in vec3 colour;
-uniform mat3 rotation; uniform vec2 focal; uniform vec2 pan;
-out vec3 shade; out vec3 facing; out float away;
-void main() {
-  vec3 seen = rotation * position;
-  away = ${EYE.toFixed(6)} - seen.z;
-  float depth = ${((FAR + NEAR) / (FAR - NEAR)).toFixed(6)} * away
-    - ${((2 * FAR * NEAR) / (FAR - NEAR)).toFixed(6)};
-  gl_Position = vec4(focal * seen.xy + pan * away, depth, away);
-  shade = colour; facing = rotation * normal;
-}`;
-
-const COLOUR_SHADER = `#version 300 es
-precision highp float;
-in vec3 shade; in vec3 facing; in float away;
-out vec4 result;
-void main() {
-  vec3 n = normalize(facing);
-  if (n.z < 0.0) n = -n; // both sides of an open surface are lit
-  float key = max(dot(n, normalize(vec3(-0.45, 0.65, 0.9))), 0.0);
-  float light = 0.50 + 0.42 * key + 0.14 * n.z;
-  result = vec4(min(shade * light, 1.0), 1.0);
-}`;
-
-const DEPTH_SHADER = `#version 300 es
-precision highp float;
-in vec3 shade; in vec3 facing; in float away;
-out vec4 result;
-void main() {
-  float depth = clamp((away - ${NEAR.toFixed(6)}) / ${(FAR - NEAR).toFixed(6)}, 0.0, 0.9999);
-  vec3 parts = fract(depth * vec3(1.0, 255.0, 65025.0));
-  result = vec4(parts - parts.yzz * vec3(1.0 / 255.0, 1.0 / 255.0, 0.0), 1.0);
-}`;
-
-function unpack(text, Kind) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Kind(bytes.buffer);
-}
-
-function smoothNormals(positions, faces) {
-  const normals = new Float32Array(positions.length);
-  for (let f = 0; f < faces.length; f += 3) {
-    const [a, b, c] = [3 * faces[f], 3 * faces[f + 1], 3 * faces[f + 2]];
-    const u = [0, 1, 2].map((i) => positions[b + i] - positions[a + i]);
-    const v = [0, 1, 2].map((i) => positions[c + i] - positions[a + i]);
-    for (const corner of [a, b, c]) {
-      normals[corner] += u[1] * v[2] - u[2] * v[1];
-      normals[corner + 1] += u[2] * v[0] - u[0] * v[2];
-      normals[corner + 2] += u[0] * v[1] - u[1] * v[0];
-    }
-  }
-  for (let i = 0; i < normals.length; i += 3) {
-    const length = Math.hypot(normals[i], normals[i + 1], normals[i + 2]) || 1;
-    for (let j = 0; j < 3; j++) normals[i + j] /= length; // tiny faces: do not leave it to float32
-  }
-  return normals;
-}
 
 class ShapeView {
   constructor(stage, shape) {
     this.stage = stage;
     this.canvas = stage.querySelector("canvas.shape");
     this.overlay = stage.querySelector("canvas.marks");
-    this.gl = this.canvas.getContext("webgl2", { antialias: true, alpha: true });
+    this.gl = this.canvas.getContext("webgl2", { antialias: !drawnInSoftware(), alpha: true });
     if (!this.gl) throw new Error("WebGL2 is not available");
     this.home = shape.rotation.flat();
     this.positions = unpack(shape.positions, Float32Array);
     this.faces = unpack(shape.faces, Uint32Array);
+    // Few triangles between the same vertices, for while a large shape moves.
+    this.fluent = shape.fluent ? unpack(shape.fluent, Uint32Array) : new Uint32Array(0);
+    this.moving = false;
+    this.shown = 0; // counts changes of colours
     this.colours = {};
     for (const name in shape.colours) this.colours[name] = unpack(shape.colours[name], Uint8Array);
     this.reset();
@@ -106,30 +49,17 @@ class ShapeView {
 
   prepare() {
     const gl = this.gl;
-    const compile = (kind, source) => {
-      const shader = gl.createShader(kind);
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      return shader;
+    this.colourProgram = shading(gl, COLOUR_SHADER);
+    this.depthProgram = shading(gl, DEPTH_SHADER);
+    this.layout = gl.createVertexArray();
+    this.buffers = [];
+    gl.bindVertexArray(this.layout);
+    const newBuffer = () => {
+      this.buffers.push(gl.createBuffer());
+      return this.buffers.at(-1);
     };
-    const link = (fragment) => {
-      const program = gl.createProgram();
-      gl.attachShader(program, compile(gl.VERTEX_SHADER, VERTEX_SHADER));
-      gl.attachShader(program, compile(gl.FRAGMENT_SHADER, fragment));
-      ["position", "normal", "colour"].forEach((name, slot) => {
-        gl.bindAttribLocation(program, slot, name);
-      });
-      gl.linkProgram(program);
-      if (!gl.getProgramParameter(program, gl.LINK_STATUS)) {
-        throw new Error("shader: " + gl.getProgramInfoLog(program));
-      }
-      return program;
-    };
-    this.colourProgram = link(COLOUR_SHADER);
-    this.depthProgram = link(DEPTH_SHADER);
-    gl.bindVertexArray(gl.createVertexArray());
     const attribute = (slot, data, kind, normalised) => {
-      const buffer = gl.createBuffer();
+      const buffer = newBuffer();
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
       gl.enableVertexAttribArray(slot);
@@ -139,16 +69,32 @@ class ShapeView {
     attribute(0, this.positions, gl.FLOAT, false);
     attribute(1, smoothNormals(this.positions, this.faces), gl.FLOAT, false);
     this.colourBuffer = attribute(2, new Uint8Array(this.positions.length), gl.UNSIGNED_BYTE, true);
-    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, this.faces, gl.STATIC_DRAW);
+    const triangles = new Uint32Array(this.faces.length + this.fluent.length);
+    triangles.set(this.faces);
+    triangles.set(this.fluent, this.faces.length);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, newBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, triangles, gl.STATIC_DRAW);
     gl.enable(gl.DEPTH_TEST);
     this.depthTarget = gl.createFramebuffer();
     this.depthColour = gl.createRenderbuffer();
     this.depthBuffer = gl.createRenderbuffer();
   }
 
+  // Before another shape takes the canvas: its memory is the graphics card's.
+  dispose() {
+    const gl = this.gl;
+    for (const buffer of this.buffers) gl.deleteBuffer(buffer);
+    gl.deleteVertexArray(this.layout);
+    gl.deleteProgram(this.colourProgram);
+    gl.deleteProgram(this.depthProgram);
+    gl.deleteFramebuffer(this.depthTarget);
+    gl.deleteRenderbuffer(this.depthColour);
+    gl.deleteRenderbuffer(this.depthBuffer);
+  }
+
   show(name) {
     const gl = this.gl;
+    this.shown += 1;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.colourBuffer);
     gl.bufferData(gl.ARRAY_BUFFER, this.colours[name], gl.STATIC_DRAW);
   }
@@ -173,8 +119,9 @@ class ShapeView {
     return [fit / aspect, fit];
   }
 
-  render(program) {
+  render(program, fluently) {
     const gl = this.gl;
+    const few = fluently && this.fluent.length > 0 && drawnInSoftware();
     gl.useProgram(program);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
@@ -182,7 +129,14 @@ class ShapeView {
     gl.uniformMatrix3fv(gl.getUniformLocation(program, "rotation"), true, this.rotation);
     gl.uniform2fv(gl.getUniformLocation(program, "focal"), this.focal());
     gl.uniform2fv(gl.getUniformLocation(program, "pan"), this.pan);
-    gl.drawElements(gl.TRIANGLES, this.faces.length, gl.UNSIGNED_INT, 0);
+    gl.drawElements(gl.TRIANGLES, few ? this.fluent.length : this.faces.length, gl.UNSIGNED_INT,
+      few ? 4 * this.faces.length : 0);
+  }
+
+  // Two pictures with the same answer are the same; what only changes marks need not draw another.
+  looks() {
+    this.resize();
+    return [this.width, this.height, this.dots, this.moving, this.shown, this.zoom, this.pan, this.rotation].join();
   }
 
   draw() {
@@ -190,7 +144,7 @@ class ShapeView {
     this.resize();
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    this.render(this.colourProgram);
+    this.render(this.colourProgram, this.moving);
   }
 
   // A small picture of distances, read back once per camera: it tells what hides what.
@@ -209,7 +163,7 @@ class ShapeView {
       gl.framebufferRenderbuffer(gl.FRAMEBUFFER, slot, gl.RENDERBUFFER, buffer);
     }
     gl.viewport(0, 0, width, height);
-    this.render(this.depthProgram);
+    this.render(this.depthProgram, true); // it is read back at half the size anyway
     this.depthPixels = new Uint8Array(4 * width * height);
     gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, this.depthPixels);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -241,8 +195,8 @@ class ShapeView {
     return { x, y, hidden: front !== null && away > front + 0.02 * (FAR - NEAR) };
   }
 
-  // The vertex nearest to the surface point at (or within a finger's tip of) a place on the page.
-  pick(x, y) {
+  // The place on the surface at, or within a finger's tip of, a place on the page; null if none.
+  surfaceNear(x, y) {
     this.readDepth();
     const column = Math.floor(x * DEPTH_SCALE), row = Math.floor(y * DEPTH_SCALE);
     let found = null, closest = Infinity;
@@ -253,12 +207,21 @@ class ShapeView {
         if (away !== null) [found, closest] = [[column + i, row + j, away], i * i + j * j];
       }
     }
+    if (!found) return null;
+    return {
+      x: ((found[0] + 0.5) / this.depthWidth) * this.width,
+      y: ((found[1] + 0.5) / this.depthHeight) * this.height,
+      away: found[2],
+      exact: closest === 0,
+    };
+  }
+
+  // The vertex nearest to the surface at (or near) a place on the page; -1 if there is none.
+  pick(x, y) {
+    const found = this.surfaceNear(x, y);
     if (!found) return -1;
-    const [fx, fy] = this.focal(), r = this.rotation, away = found[2];
-    const right = ((2 * (found[0] + 0.5)) / this.depthWidth - 1 - this.pan[0]) * (away / fx);
-    const up = (1 - (2 * (found[1] + 0.5)) / this.depthHeight - this.pan[1]) * (away / fy);
-    const seen = [right, up, EYE - away];
-    const point = [0, 1, 2].map((i) => r[i] * seen[0] + r[i + 3] * seen[1] + r[i + 6] * seen[2]);
+    const { origin, direction } = this.ray(found.x, found.y);
+    const point = origin.map((start, i) => start + found.away * direction[i]);
     let best = -1, least = Infinity;
     for (let i = 0, at = 0; at < this.positions.length; i++, at += 3) {
       const gap = (this.positions[at] - point[0]) ** 2 + (this.positions[at + 1] - point[1]) ** 2
@@ -266,6 +229,15 @@ class ShapeView {
       if (gap < least) [best, least] = [i, gap];
     }
     return best;
+  }
+
+  // The ray through a place on the page, in the shape's coordinates.
+  ray(x, y) {
+    const [fx, fy] = this.focal(), r = this.rotation;
+    const back = (v) => [0, 1, 2].map((i) => r[i] * v[0] + r[i + 3] * v[1] + r[i + 6] * v[2]);
+    const right = ((2 * x) / this.width - 1 - this.pan[0]) / fx;
+    const up = (1 - (2 * y) / this.height - this.pan[1]) / fy;
+    return { origin: back([0, 0, EYE]), direction: back([right, up, -1]) };
   }
 
   turn(aboutUp, aboutRight) {

@@ -1,4 +1,5 @@
-// Pointer, wheel and keys of one view: drag to turn, Shift or two fingers to shift, wheel to zoom.
+// Pointer, wheel and keys of one view: drag or arrows to turn, with Shift (or two fingers) to shift,
+// wheel or + and - to zoom.
 "use strict";
 
 // `change` is called with what to do to a view; `hover`, if given, with a place in pixels and with
@@ -58,7 +59,10 @@ function steer(target, change, hover = () => {}) {
   target.addEventListener("keydown", (event) => {
     const turns = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const zooms = { "+": 1.15, "=": 1.15, "-": 1 / 1.15 };
-    if (event.key in turns) {
+    if (event.key in turns && event.shiftKey) {
+      const [right, down] = turns[event.key];
+      change((view) => view.shift(0.06 * right, -0.06 * down));
+    } else if (event.key in turns) {
       change((view) => view.turn(...turns[event.key].map((way) => 0.12 * way)));
     } else if (event.key in zooms) {
       change((view) => view.magnify(zooms[event.key], [0, 0]));

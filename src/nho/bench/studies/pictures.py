@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from nho.batch.records import write_whole
 from nho.bench.cases import Case
 from nho.bench.datasets import FAMILIES
 from nho.bench.evolution import draw_evolution
@@ -16,6 +15,7 @@ from nho.bench.rowfile import Row
 from nho.bench.runner import contenders
 from nho.bench.studies.study import Findings, Request, Study
 from nho.bench.tasks import Task, loaded
+from nho.wholefile import write_whole
 
 METHODS = ("default", "paper", "anchor-distance")
 COARSE = (0.1, 0.05)  # shares of the full faces, as in the paper's figure

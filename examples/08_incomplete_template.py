@@ -1,0 +1,50 @@
+"""A template that is incomplete as well
+
+The scan shows the upper half of a body, the template lacks the head and shoulders: only a part of
+the scan has a partner at all. Every vertex is still given one; confidence tells which to believe.
+Anchors must lie in the common part.
+"""
+
+import numpy as np
+import pictures
+
+import nho
+from nho.colours import UNMATCHED, position_colours, transfer_colours
+from nho.sample import load_pair
+from nho.synthetic import cut_by_plane
+
+pair = load_pair()
+upwards = np.array([0.0, 1.0, 0.0])
+upper = cut_by_plane(pair.posed, upwards, keep_area=0.6)
+lower = cut_by_plane(pair.full, -upwards, keep_area=0.8)
+scan, template = upper.mesh, lower.mesh
+
+# The truth: where the scan's vertices lie on the template, if that part of it is there.
+points = pair.posed_on_full[upper.vertex_of_parent]
+face_left = np.full(pair.full.n_faces, -1)
+face_left[lower.face_of_parent] = np.arange(template.n_faces)
+common = face_left[points.face] >= 0
+
+picked = nho.sample_vertices(scan, 20, candidates=np.flatnonzero(common))
+partners = nho.SurfacePoints(face_left[points.face[picked]], points.barycentric[picked])
+anchors = np.stack([picked, partners.nearest_vertex(template)], axis=1)
+result = nho.match(scan, template, anchors)
+
+believed = result.confidence > 0.5
+right = (believed == common).mean()
+print(
+    f"{common.mean():.0%} of the scan's vertices have a partner, {believed.mean():.0%} are believed"
+)
+print(f"the two agree at {right:.0%} of the vertices")
+
+colours = position_colours(template)
+scan_colours = transfer_colours(template, result, colours)
+scan_colours[~believed] = UNMATCHED
+scan_view, template_view = pictures.views(scan, template, result)
+pictures.save(
+    "08_incomplete_template.png",
+    [
+        (scan, scan_colours, "scan; grey: not believed", scan_view),
+        (template, colours, "template", template_view),
+    ],
+)

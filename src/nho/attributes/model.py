@@ -1,0 +1,165 @@
+"""What a mesh carries beside its surface: numbers, colours, labels, selections and texture."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from nho.errors import InputError
+
+Kind = Literal["scalar", "colour", "label", "selection"]
+Array = npt.NDArray[Any]
+
+COLOUR = "color"  # name of the colours in formats that have room for one colour per vertex
+UV = "uv"  # name under which the texture coordinates are chosen
+MASK = "transferred"  # selection that tells where carried data are
+
+
+@dataclass(frozen=True)
+class Texture:
+    """An image file: its name, and its bytes as they are."""
+
+    name: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """Data on the vertices, faces and corners of a mesh, in its own order.
+
+    What an array means is told by its type (`kind_of`): floats are scalars or vectors, ``uint8``
+    of three or four columns are sRGB colours, other whole numbers and texts are labels, and bools
+    are selections.
+
+    Attributes
+    ----------
+    vertex : dict of (n,) or (n, k) arrays
+        By name, one row a vertex.
+    face : dict of (m,) or (m, k) arrays
+        By name, one row a triangle.
+    uv : (m, 3, 2) float array, optional
+        Texture coordinates of every corner of every triangle, (0, 0) = lower left of the image;
+        NaN where a corner has none.
+    textures : tuple of Texture
+        The images.
+    texture_of_face : (m,) int array, optional
+        Which image a triangle shows; -1 = none. Without it, all show the first.
+    notes : tuple of str
+        What was in a file and could not be taken over, one sentence each.
+    """
+
+    vertex: Mapping[str, Array] = field(default_factory=dict)
+    face: Mapping[str, Array] = field(default_factory=dict)
+    uv: Array | None = None
+    textures: tuple[Texture, ...] = ()
+    texture_of_face: Array | None = None
+    notes: tuple[str, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        """Everything there is, vertices first."""
+        names = [*self.vertex, *(name for name in self.face if name not in self.vertex)]
+        return (*names, *([UV] if self.uv is not None else []))
+
+    def replace(self, **changes: Any) -> Attributes:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    def only(self, names: Iterable[str], where: str) -> Attributes:
+        """The named ones; a name that does not exist is an error which lists those that do."""
+        chosen = set(names)
+        for name in sorted(chosen):
+            self.check_name(name, where)
+        with_uv = UV in chosen
+        return self.replace(
+            vertex={name: array for name, array in self.vertex.items() if name in chosen},
+            face={name: array for name, array in self.face.items() if name in chosen},
+            uv=self.uv if with_uv else None,
+            textures=self.textures if with_uv else (),
+            texture_of_face=self.texture_of_face if with_uv else None,
+        )
+
+    def check_name(self, name: str, where: str) -> None:
+        """Raise unless there is such an attribute."""
+        known = self.names()
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3) or known
+            rest = f"it has {', '.join(near)}" if near else "it has no attributes"
+            raise InputError(f"{where}: there is no attribute {name!r}; {rest}")
+
+    def merged(self, newer: Attributes) -> Attributes:
+        """These and newer ones; of two with one name the newer stays."""
+        textured = newer if newer.uv is not None else self
+        return Attributes(
+            vertex={**self.vertex, **newer.vertex},
+            face={**self.face, **newer.face},
+            uv=textured.uv,
+            textures=textured.textures,
+            texture_of_face=textured.texture_of_face,
+            notes=(*self.notes, *newer.notes),
+        )
+
+    def check(self, n_vertices: int, n_faces: int, where: str) -> None:
+        """Raise an `InputError` unless every array fits a mesh of this size."""
+        for of, count, arrays in (
+            ("vertex", n_vertices, self.vertex),
+            ("face", n_faces, self.face),
+        ):
+            for name, array in arrays.items():
+                if (
+                    array.ndim not in (1, 2)
+                    or len(array) != count
+                    or array.dtype.kind not in "fiubU"
+                ):
+                    raise InputError(
+                        f"{where}: attribute {name!r} has type {array.dtype} and shape "
+                        f"{array.shape}, but one row of numbers, labels or bools for each {of} is "
+                        f"needed ({count})"
+                    )
+        if self.uv is not None and self.uv.shape != (n_faces, 3, 2):
+            raise InputError(
+                f"{where}: the texture coordinates have shape {self.uv.shape}, but one pair for "
+                f"every corner is needed ({n_faces}, 3, 2)"
+            )
+        shown = self.texture_of_face
+        if shown is not None and (
+            shown.shape != (n_faces,)
+            or shown.dtype.kind not in "iu"
+            or shown.min(initial=0) < -1
+            or shown.max(initial=-1) >= len(self.textures)
+        ):
+            raise InputError(f"{where}: the textures of the faces do not fit the images it has")
+
+    def textured_faces(self, n_faces: int) -> npt.NDArray[np.bool_]:
+        """(m,) whether all three corners of a triangle have texture coordinates."""
+        if self.uv is None:
+            return np.zeros(n_faces, dtype=bool)
+        return np.asarray(np.isfinite(self.uv).all(axis=(1, 2)))
+
+    def texture_indices(self, n_faces: int) -> npt.NDArray[np.int64]:
+        """(m,) image that every triangle shows; -1 where it has none or no coordinates."""
+        first = 0 if self.textures else -1
+        shown = np.full(n_faces, first) if self.texture_of_face is None else self.texture_of_face
+        return np.where(self.textured_faces(n_faces), shown, -1).astype(np.int64)
+
+
+def kind_of(values: Array) -> Kind:
+    """What an array of attributes means, by its type."""
+    if values.dtype.kind == "b":
+        return "selection"
+    if values.dtype == np.uint8 and values.ndim == 2 and values.shape[1] in (3, 4):
+        return "colour"
+    return "scalar" if values.dtype.kind == "f" else "label"
+
+
+def uv_of_vertices(faces: Array, uv: Array, n_vertices: int) -> Array | None:
+    """(n, 2) texture coordinates, one pair a vertex; None if the corners of a vertex differ."""
+    of_vertex = np.full((n_vertices, 2), np.nan)
+    of_vertex[faces.ravel()] = uv.reshape(-1, 2)
+    same = np.array_equal(of_vertex[faces], uv, equal_nan=True)
+    return of_vertex if same else None

@@ -1,0 +1,67 @@
+"""`nho studio`."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.studio import Studio
+from nho.studio.uploads import take_landmarks
+
+PartialFile = Annotated[Path | None, typer.Argument(help="The partial surface (scan).")]
+FullFile = Annotated[Path | None, typer.Argument(help="The full surface (template).")]
+
+
+def studio_command(
+    partial: PartialFile = None,
+    full: FullFile = None,
+    anchors: Annotated[
+        list[Path],
+        typer.Option(
+            "--anchors", help="Anchors to begin with; a file of pairs, or twice for two files."
+        ),
+    ] = [],  # noqa: B006  (typer reads it, nothing changes it)
+    port: Annotated[int, typer.Option("--port", help="Port; 0 = any free one.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
+) -> None:
+    """Place anchors on both shapes in the browser, match, look, download.
+
+    Everything stays on this machine. The page saves anchors as you go: the next time the same two
+    meshes are opened, they are there again.
+
+    Example: `nho studio scan.ply template.obj`
+    """
+    meshes = [path and Mesh.read(path) for path in (partial, full)]
+    if anchors and not all(meshes):
+        raise InputError("--anchors needs both meshes; give PARTIAL and FULL as well")
+    studio = Studio(port)
+    try:
+        for side, mesh in zip(("partial", "full"), meshes, strict=True):
+            if mesh is not None:
+                studio.session.open(side, mesh)  # type: ignore[arg-type]
+        if anchors:
+            take_landmarks(studio.session, anchors)
+        studio.start()
+        studio.session.warm_up()
+        typer.echo(f"studio at {studio.address} (Ctrl-C ends it)")
+        if browser:
+            webbrowser.open(studio.address)
+        _wait()
+    finally:
+        studio.stop()
+
+
+def _wait() -> None:
+    """Until Ctrl-C."""
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        typer.echo("studio ended; anchors are saved")

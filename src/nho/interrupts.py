@@ -1,0 +1,90 @@
+"""Ctrl-C and SIGTERM as one exception, and moments in which they have to wait.
+
+The command line turns both signals into `Stopped` (`stops_raised`). Python callers who do not ask
+for this keep whatever handling of signals they have.
+"""
+
+from __future__ import annotations
+
+import atexit
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+_holding = 0  # how many blocks of `held_back` the main thread is in
+_waiting: int | None = None  # the signal that came meanwhile
+
+
+class Stopped(KeyboardInterrupt):
+    """The user or the system wants the program to end.
+
+    Attributes
+    ----------
+    number : int
+        Of the signal.
+    """
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def word(self) -> str:
+        """``interrupted`` or ``terminated``."""
+        return _WORDS[signal.Signals(self.number)]
+
+    @property
+    def exit_code(self) -> int:
+        """As a shell tells it: 130 or 143."""
+        return 128 + self.number
+
+
+@contextmanager
+def stops_raised() -> Iterator[None]:
+    """Both signals raise `Stopped` meanwhile; only the main thread may ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # Who started us in the background, or with `nohup`, may have had them ignored.
+    heard = [number for number in _WORDS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _on_signal) for number in heard}
+    # While Python shuts down there is nothing left to tidy up, and a traceback would only confuse.
+    atexit.register(_die_quietly)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """A signal in this block is raised at its end; a second one is raised at once."""
+    global _holding, _waiting
+    if threading.current_thread() is not threading.main_thread():  # signals do not come here
+        yield
+        return
+    _holding += 1
+    try:
+        yield
+    finally:
+        _holding -= 1
+        if not _holding and _waiting is not None:
+            number, _waiting = _waiting, None
+            raise Stopped(number)
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    global _waiting
+    if _holding and _waiting is None:
+        _waiting = number
+        return
+    raise Stopped(number)
+
+
+def _die_quietly() -> None:
+    for number in _WORDS:
+        signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,121 @@
+"""What the page can download: the result in all its forms, and the marks in every format."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import threading
+import zipfile
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from nho.errors import InputError
+from nho.landmarks import (
+    FORMATS,
+    PAIR_FILES,
+    LandmarkPairs,
+    Landmarks,
+    write_landmarks,
+    write_pairs,
+)
+from nho.outputs import FILES, write_outputs
+from nho.studio.marks import Marks, points_of
+from nho.studio.outcome import Outcome
+from nho.studio.session import Session
+from nho.studio.shape import Shape
+
+_KINDS = {".zip": "application/zip", ".html": "text/html; charset=utf-8"}
+_BYTES = "application/octet-stream"
+# They go when the result goes.
+_written: WeakKeyDictionary[Outcome, dict[str, bytes]] = WeakKeyDictionary()
+_writing = threading.Lock()
+
+
+def made(session: Session, name: str) -> tuple[bytes, str, str]:
+    """(body, kind, file name) of a download, by its name."""
+    if name.startswith("anchors"):
+        return _marks_file(session, name.removeprefix("anchors"))
+    outcome = session.outcome
+    if outcome is None:
+        raise InputError("there is no result yet; press Match first")
+    if name == "result.zip":
+        return _zipped(_kept_files(outcome), "result/"), _KINDS[".zip"], name
+    if name in FILES:
+        return _kept_files(outcome)[name], _KINDS.get(Path(name).suffix, _BYTES), name
+    raise InputError(f"{name}: there is no such download")
+
+
+def formats() -> list[tuple[str, str]]:
+    """(suffix, words) of the formats that marks can be saved in."""
+    return [
+        (suffix, f"{file.title} ({suffix}{'' if suffix in PAIR_FILES else ', two files'})")
+        for suffix, file in FORMATS.items()
+    ]
+
+
+def _kept_files(outcome: Outcome) -> dict[str, bytes]:
+    """Written once a result: the page has four links to it, and large meshes take their time."""
+    with _writing:
+        if outcome not in _written:
+            _written[outcome] = _result_files(outcome)
+        return _written[outcome]
+
+
+def _result_files(outcome: Outcome) -> dict[str, bytes]:
+    """The files that `nho match` would have written."""
+    with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
+        folder = Path(scratch) / "result"
+        write_outputs(folder, outcome.partial.mesh, outcome.full.mesh, outcome.result)
+        files = {name: (folder / name).read_bytes() for name in FILES}
+    # JSON, since it keeps names and points inside of faces.
+    marks = Marks(outcome.pairs)
+    files["anchors.json"] = _written_pairs(marks, outcome.partial, outcome.full, ".json")
+    return files
+
+
+def _marks_file(session: Session, suffix: str) -> tuple[bytes, str, str]:
+    """The marks in the format of a suffix; formats of one shape come as two files in an archive."""
+    partial, full = session.both()
+    marks = session.marks
+    if not marks.pairs:
+        raise InputError("there are no marks to save yet")
+    if suffix in PAIR_FILES:
+        return _written_pairs(marks, partial, full, suffix), _BYTES, f"anchors{suffix}"
+    if suffix not in FORMATS:
+        raise InputError(f"{suffix}: not a format of landmarks; choose {', '.join(FORMATS)}")
+    files = {}
+    for side, shape in (("partial", partial), ("full", full)):
+        named = [
+            (pair.name, mark)
+            for pair in marks.pairs
+            if (mark := pair.mark(side)) is not None  # type: ignore[arg-type]
+        ]
+        points = points_of(mark for _, mark in named)
+        landmarks = Landmarks.at(shape.mesh, points, [name for name, _ in named])
+        with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
+            path = Path(scratch) / f"{side}{suffix}"
+            write_landmarks(path, landmarks, shape.mesh)
+            files[path.name] = path.read_bytes()
+    return _zipped(files, ""), _KINDS[".zip"], f"anchors{suffix}.zip"
+
+
+def _written_pairs(marks: Marks, partial: Shape, full: Shape, suffix: str) -> bytes:
+    pairs = marks.complete
+    names = tuple(pair.name for pair in pairs)
+    both = LandmarkPairs(
+        Landmarks.at(partial.mesh, points_of(pair.partial for pair in pairs), names),
+        Landmarks.at(full.mesh, points_of(pair.full for pair in pairs), names),
+        names,
+    )
+    with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
+        path = Path(scratch) / f"anchors{suffix}"
+        write_pairs(path, both, partial.mesh, full.mesh)
+        return path.read_bytes()
+
+
+def _zipped(files: dict[str, bytes], folder: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, body in files.items():
+            archive.writestr(folder + name, body)
+    return stream.getvalue()

@@ -1,0 +1,163 @@
+"""Marks: points that the user has put on the two shapes, in pairs that may be half done.
+
+Everything is immutable: a change gives a new `Marks`, which makes undo a list of old ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from nho.anchors import Anchors
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.surface import SurfacePoints
+
+Side = Literal["partial", "full"]
+SIDES: tuple[Side, Side] = ("partial", "full")
+LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point inside a triangle."""
+
+    face: int
+    barycentric: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class MarkedPair:
+    """A mark and its partner; one of them may be missing.
+
+    Attributes
+    ----------
+    key : int
+        Stays with the pair whatever happens to the others; its colour follows from it.
+    """
+
+    key: int
+    name: str
+    partial: Mark | None = None
+    full: Mark | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.partial is not None and self.full is not None
+
+    def with_mark(self, side: Side, mark: Mark | None) -> MarkedPair:
+        return replace(self, partial=mark) if side == "partial" else replace(self, full=mark)
+
+    def mark(self, side: Side) -> Mark | None:
+        return self.partial if side == "partial" else self.full
+
+
+@dataclass(frozen=True)
+class Marks:
+    """All pairs, in the order they were begun."""
+
+    pairs: tuple[MarkedPair, ...] = ()
+
+    @property
+    def complete(self) -> tuple[MarkedPair, ...]:
+        return tuple(pair for pair in self.pairs if pair.complete)
+
+    @property
+    def places(self) -> tuple[tuple[int, Mark | None, Mark | None], ...]:
+        """All that a match depends on: the complete pairs without their names."""
+        return tuple((pair.key, pair.partial, pair.full) for pair in self.complete)
+
+    @property
+    def open(self) -> MarkedPair | None:
+        """The first pair that waits for its other half."""
+        return next((pair for pair in self.pairs if not pair.complete), None)
+
+    def placed(self, side: Side, mark: Mark, key: int | None = None) -> Marks:
+        """A click: completes the open pair, or moves its only mark, or begins a new pair.
+
+        Of several open pairs it is the one with this ``key``, else the first.
+        """
+        chosen = next((pair for pair in self.pairs if pair.key == key and not pair.complete), None)
+        waiting = chosen or self.open
+        if waiting is not None:
+            return self._changed(waiting.with_mark(side, mark))
+        return self._with_new(None, {side: mark})
+
+    def with_landmarks(self, side: Side, named: Iterable[tuple[str, Mark]]) -> Marks:
+        """Points of one shape from a file: a pair of the same name gets its mark moved or set."""
+        marks = self
+        for name, mark in named:
+            pair = next((pair for pair in marks.pairs if pair.name == name), None)
+            if pair is None:
+                marks = marks._with_new(name, {side: mark})
+            else:
+                marks = marks._changed(pair.with_mark(side, mark))
+        return marks
+
+    def added(self, partial: Mark, full: Mark, name: str | None = None) -> Marks:
+        """A whole pair at once."""
+        return self._with_new(name, {"partial": partial, "full": full})
+
+    def moved(self, key: int, side: Side, mark: Mark) -> Marks:
+        return self._changed(self._pair(key).with_mark(side, mark))
+
+    def renamed(self, key: int, name: str) -> Marks:
+        name = " ".join(name.split())[:LONGEST_NAME]
+        if not name:
+            raise InputError("a name needs at least one letter")
+        if any(pair.name == name and pair.key != key for pair in self.pairs):
+            raise InputError(f"another pair is called {name!r}; choose another name")
+        return self._changed(replace(self._pair(key), name=name))
+
+    def removed(self, key: int) -> Marks:
+        self._pair(key)
+        return Marks(tuple(pair for pair in self.pairs if pair.key != key))
+
+    def without_side(self, side: Side) -> Marks:
+        """What is left when a shape is exchanged: the marks on the other one."""
+        left = (pair.with_mark(side, None) for pair in self.pairs)
+        return Marks(tuple(pair for pair in left if pair.partial or pair.full))
+
+    def anchors(self, partial: Mesh, full: Mesh) -> Anchors:
+        """The complete pairs as anchors."""
+        pairs = self.complete
+        return Anchors(
+            points_of(pair.partial for pair in pairs),
+            points_of(pair.full for pair in pairs),
+            tuple(pair.name for pair in pairs),
+            np.zeros((len(pairs), 2)),
+            "studio",
+        )
+
+    def _pair(self, key: int) -> MarkedPair:
+        for pair in self.pairs:
+            if pair.key == key:
+                return pair
+        raise InputError(f"there is no pair {key} any more; it was deleted")
+
+    def _changed(self, changed: MarkedPair) -> Marks:
+        return Marks(tuple(changed if pair.key == changed.key else pair for pair in self.pairs))
+
+    def _with_new(self, name: str | None, marks: dict[Side, Mark]) -> Marks:
+        taken = {pair.name for pair in self.pairs}
+        key = 1 + max((pair.key for pair in self.pairs), default=0)
+        if name is None or name in taken:
+            name = next(str(n) for n in range(key, key + len(taken) + 1) if str(n) not in taken)
+        return Marks((*self.pairs, MarkedPair(key, name, marks.get("partial"), marks.get("full"))))
+
+
+def points_of(marks: Iterable[Mark | None]) -> SurfacePoints:
+    """Marks as surface points."""
+    known = [mark for mark in marks if mark is not None]
+    face = np.array([mark.face for mark in known], dtype=np.int64)
+    weights = np.array([mark.barycentric for mark in known], dtype=np.float64)
+    return SurfacePoints(face, weights.reshape(-1, 3))
+
+
+def mark_at(points: SurfacePoints, row: int) -> Mark:
+    """One of several surface points as a mark."""
+    a, b, c = (float(weight) for weight in points.barycentric[row])
+    return Mark(int(points.face[row]), (a, b, c))

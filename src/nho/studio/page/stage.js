@@ -1,0 +1,250 @@
+// One shape with its marks: clicks place them, drags move them, everything else turns the shape.
+"use strict";
+
+const REACH = 12; // pixels around a mark that belong to it
+const FINGER = 20; // the same for a finger
+const STILL = 4; // pixels a pointer may move in a click
+const SETTLING = 160; // milliseconds without movement before a large shape is drawn whole
+
+function markColour(key) {
+  return `hsl(${(200 + 137.5 * key) % 360} 62% 40%)`;
+}
+
+class Stage {
+  // `page` offers: marksOn(side), isLit(key), turnBoth(side, change), click(side, ray),
+  // drag(key, side, ray), choose(key), pointAt(key), pointed(), hover(side, row), update().
+  constructor(side, page) {
+    this.side = side;
+    this.page = page;
+    this.box = document.querySelector(`.stage[data-shape="${side}"]`);
+    this.overlay = this.box.querySelector("canvas.marks");
+    this.view = null;
+    this.version = 0;
+    this.ring = null; // a place in the shape's coordinates that is pointed at
+    this.dragged = null; // a mark on its way: {key, x, y}
+    this.planned = false;
+    this.looks = ""; // of the picture that is on the canvas
+    this.listen();
+    new ResizeObserver(() => this.draw()).observe(this.box);
+  }
+
+  async load(shape) {
+    const array = (name, Kind) => link.numbers(`mesh/${this.side}/${name}?version=${shape.version}`, Kind);
+    const arrays = await Promise.all([
+      array("positions", Float32Array), array("faces", Uint32Array),
+      array("fluent", Uint32Array), array("number", Uint32Array),
+    ]);
+    const [positions, faces, fluent, number] = arrays;
+    if (this.view) this.view.dispose();
+    this.view = new ShapeView(this.box, { positions, faces, fluent, rotation: shape.turn, colours: {} });
+    this.number = number;
+    const plain = new Uint8Array(positions.length);
+    for (let i = 0; i < plain.length; i += 3) plain.set([205, 201, 193], i);
+    this.view.colours.shape = plain;
+    this.view.show("shape");
+    this.ring = null;
+    this.looks = "";
+    this.version = shape.version;
+    this.draw();
+  }
+
+  show(name, colours) {
+    if (!this.view) return;
+    if (colours) this.view.colours[name] = colours;
+    this.view.show(name);
+    this.draw();
+  }
+
+  // ---- drawing ------------------------------------------------------------------------------
+  draw() {
+    if (!this.planned) requestAnimationFrame(() => this.drawNow());
+    this.planned = true;
+  }
+
+  drawNow() {
+    this.planned = false;
+    if (!this.view) return;
+    const looks = this.view.looks();
+    if (looks !== this.looks) this.view.draw();
+    this.looks = looks;
+    this.drawMarks();
+  }
+
+  // While a large shape moves, few of its triangles are drawn.
+  stir() {
+    this.view.moving = true;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      this.view.moving = false;
+      this.draw();
+    }, SETTLING);
+    this.draw();
+  }
+
+  places() {
+    return this.page.marksOn(this.side).map((mark) => {
+      const held = this.dragged && this.dragged.key === mark.key;
+      const at = held ? { x: this.dragged.x, y: this.dragged.y, hidden: false }
+        : this.view.project(mark.at);
+      return { ...mark, ...at };
+    });
+  }
+
+  drawMarks() {
+    const view = this.view, pen = this.overlay.getContext("2d");
+    pen.setTransform(view.dots, 0, 0, view.dots, 0, 0);
+    pen.clearRect(0, 0, view.width, view.height);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    const places = this.places();
+    places.sort((a, b) => b.hidden - a.hidden || this.page.isLit(a.key) - this.page.isLit(b.key));
+    for (const place of places) this.drawMark(pen, place);
+    for (const place of places) if (place.key !== null && place.key === this.page.pointed()) this.drawName(pen, place);
+    if (this.overlay.matches(":focus-visible")) this.drawAim(pen);
+    if (this.ring) this.drawRing(pen, view.project(this.ring));
+  }
+
+  drawMark(pen, place) {
+    const chosen = this.page.isLit(place.key);
+    pen.globalAlpha = place.hidden ? 0.28 : 1;
+    pen.beginPath();
+    pen.arc(place.x, place.y, chosen ? 11 : 9, 0, 2 * Math.PI);
+    pen.fillStyle = place.colour;
+    pen.fill();
+    pen.lineWidth = chosen ? 3 : 1.6;
+    pen.strokeStyle = place.suspect ? "#ff5252" : "#fff";
+    pen.stroke();
+    pen.fillStyle = "#fff";
+    pen.font = `600 ${place.label.length > 2 ? 8 : 10}px system-ui, sans-serif`;
+    pen.fillText(place.label, place.x, place.y + 0.5);
+    pen.globalAlpha = 1;
+  }
+
+  drawName(pen, place) {
+    const text = place.name.length > 32 ? `${place.name.slice(0, 31)}…` : place.name;
+    pen.font = "600 12px system-ui, sans-serif";
+    const half = pen.measureText(text).width / 2 + 7;
+    const x = Math.max(half, Math.min(place.x, this.view.width - half)), y = place.y > 44 ? place.y - 26 : place.y + 26;
+    pen.fillStyle = "rgb(29 35 40 / 0.88)";
+    pen.beginPath();
+    pen.roundRect(x - half, y - 11, 2 * half, 22, 5);
+    pen.fill();
+    pen.fillStyle = "#fff";
+    pen.fillText(text, x, y + 0.5);
+  }
+
+  // Where Enter would place a mark.
+  drawAim(pen) {
+    const x = this.view.width / 2, y = this.view.height / 2;
+    for (const [width, colour] of [[4, "#fff"], [1.5, "#111"]]) {
+      pen.beginPath();
+      for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        pen.moveTo(x + 3 * dx, y + 3 * dy);
+        pen.lineTo(x + 14 * dx, y + 14 * dy);
+      }
+      pen.lineWidth = width;
+      pen.strokeStyle = colour;
+      pen.stroke();
+    }
+  }
+
+  drawRing(pen, place) {
+    pen.setLineDash(place.hidden ? [3, 3] : []);
+    for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
+      pen.beginPath();
+      pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
+      pen.lineWidth = width;
+      pen.strokeStyle = colour;
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+  }
+
+  // ---- pointer ------------------------------------------------------------------------------
+  listen() {
+    const place = (event) => {
+      const box = this.overlay.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    const away = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+    let down = null;
+    this.overlay.addEventListener("pointerdown", (event) => {
+      if (!event.isPrimary) down = null; // a second finger: zooming, not placing
+      if (!this.view || !event.isPrimary) return;
+      const at = place(event), mark = this.markAt(at, event.pointerType === "mouse" ? REACH : FINGER);
+      down = event.button === 0 && !event.shiftKey ? { at, mark, still: true } : null;
+      if (!down || !mark) return;
+      event.stopImmediatePropagation(); // the mark is meant, not the shape
+      this.overlay.setPointerCapture(event.pointerId);
+      this.page.choose(mark.key);
+    });
+    this.overlay.addEventListener("pointermove", (event) => {
+      const at = place(event);
+      if (down && away(at, down.at) > STILL) down.still = false;
+      if (down && down.mark) {
+        event.stopImmediatePropagation();
+        if (!down.still) this.dragged = { key: down.mark.key, x: at[0], y: at[1] };
+        this.draw();
+      } else if (this.view && !down) {
+        const mark = this.markAt(at);
+        this.overlay.classList.toggle("on-mark", Boolean(mark));
+        this.page.pointAt(mark && mark.key);
+      }
+      this.overlay.classList.toggle("turning", Boolean(down && !down.mark && !down.still));
+    });
+    this.overlay.addEventListener("pointerleave", () => this.page.pointAt(null));
+    this.overlay.addEventListener("pointerup", async (event) => {
+      const held = down, moved = this.dragged;
+      down = null;
+      this.overlay.classList.remove("turning");
+      if (!held || !this.view) return;
+      const ray = this.rayAt(...place(event));
+      if (held.mark && !held.still) await this.page.drag(held.mark.key, this.side, ray);
+      else if (!held.mark && held.still) this.page.click(this.side, ray);
+      if (this.dragged === moved) this.dragged = null; // only now, so that it does not jump back
+      this.draw();
+    });
+    this.overlay.addEventListener("pointercancel", () => { down = this.dragged = null; });
+    this.overlay.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !this.view) return;
+      event.preventDefault();
+      this.page.click(this.side, this.rayAt(this.view.width / 2, this.view.height / 2));
+    });
+    for (const kind of ["focus", "blur"]) this.overlay.addEventListener(kind, () => this.draw());
+    const canvas = this.box.querySelector("canvas.shape");
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault()); // wants it back
+    canvas.addEventListener("webglcontextrestored", () => {
+      this.version = 0; // all that it held is gone
+      this.page.update();
+    });
+    steer(this.overlay,
+      (change) => this.view && this.page.turnBoth(this.side, change),
+      (at) => this.view && this.page.hover(this.side, at ? this.view.pick(...at) : -1));
+  }
+
+  // Beside the outline by a few pixels still means the surface.
+  rayAt(x, y) {
+    const near = this.view.surfaceNear(x, y);
+    return near && !near.exact ? this.view.ray(near.x, near.y) : this.view.ray(x, y);
+  }
+
+  markAt(at, reach = REACH) {
+    const gap = (mark) => Math.hypot(mark.x - at[0], mark.y - at[1]);
+    const near = this.places().filter((mark) => mark.key !== null && !mark.hidden && gap(mark) < reach);
+    return near.sort((a, b) => gap(a) - gap(b))[0] || null;
+  }
+
+  // Turn so that a point of the surface faces the eye, in the middle.
+  face(mark) {
+    const view = this.view, r = view.rotation;
+    const apply = (v) => [0, 3, 6].map((i) => r[i] * v[0] + r[i + 1] * v[1] + r[i + 2] * v[2]);
+    let [x, y, z] = apply(mark.normal);
+    view.turn(-Math.atan2(x, z), 0);
+    [x, y, z] = [0, y, Math.hypot(x, z)];
+    view.turn(0, Math.atan2(y, z));
+    view.pan = [0, 0];
+    const at = view.project(mark.at);
+    view.shift(1 - (2 * at.x) / view.width, (2 * at.y) / view.height - 1);
+    this.stir();
+  }
+}

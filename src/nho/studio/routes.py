@@ -1,0 +1,162 @@
+"""What every address of the studio does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.report.embedding import VIEWER, part
+from nho.settings import PRESETS
+from nho.studio import downloads, uploads
+from nho.studio.marks import SIDES, Side
+
+if TYPE_CHECKING:
+    from nho.studio.server import Studio
+    from nho.studio.session import Session
+
+_BYTES = "application/octet-stream"
+_SCRIPT, _STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+_PAGE = "text/html; charset=utf-8"
+# Files of the page: where they come from, and what they are.
+_FILES = {
+    "": ("nho.studio", "page/studio.html", _PAGE),
+    "studio.css": ("nho.studio", "page/studio.css", _STYLE),
+    **{name: ("nho.report", name, _SCRIPT) for name in VIEWER},
+    **{
+        name: ("nho.studio", f"page/{name}", _SCRIPT)
+        for name in "link.js stage.js panel.js hover.js files.js keys.js studio.js".split()
+    },
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A body, its kind and, for a download, the name of the file."""
+
+    body: bytes
+    kind: str
+    name: str | None = None
+
+
+def get(studio: Studio, path: str, query: dict[str, str]) -> Answer | None:
+    """What is at an address; None = nothing."""
+    if path in _FILES:
+        package, name, kind = _FILES[path]
+        return Answer(part(name, package).encode("utf-8"), kind)
+    session = studio.session
+    if path == "state":
+        return Answer(_json(session.state()), "application/json")
+    if path == "formats":
+        return Answer(_json(downloads.formats()), "application/json")
+    where, _, name = path.partition("/")
+    if where == "mesh":
+        return _mesh_array(session, name, query)
+    if where == "outcome":
+        return _outcome_array(session, name, query)
+    if where == "download":
+        body, kind, shown = downloads.made(session, name)
+        return Answer(body, kind, shown)
+    return None
+
+
+def post(studio: Studio, path: str, about: dict[str, Any]) -> bool:
+    """Do what a page asks for; False = there is no such thing."""
+    session = studio.session
+    doing: dict[str, Callable[[], None]] = {
+        "place": lambda: session.place(_side(about), *_ray(about), _key_or_none(about)),
+        "move": lambda: session.move(_key(about), _side(about), *_ray(about)),
+        "rename": lambda: session.rename(_key(about), str(about.get("name", ""))),
+        "remove": lambda: session.remove(_key(about)),
+        "clear": session.clear,
+        "undo": session.undo,
+        "redo": session.redo,
+        "match": lambda: session.match(_preset(about)),
+        "cancel": session.cancel,
+        "sample": lambda: uploads.open_sample(session),
+    }
+    if path not in doing:
+        return False
+    doing[path]()
+    return True
+
+
+def upload(studio: Studio, query: dict[str, str], received: Path) -> None:
+    """A file from the page: a mesh for one side, or landmarks."""
+    try:
+        side = query.get("side")
+        uploads.take(
+            studio.session,
+            received,
+            query.get("name", ""),
+            _side(query) if side is not None else None,
+        )
+    finally:
+        received.unlink(missing_ok=True)
+
+
+def _mesh_array(session: Session, name: str, query: dict[str, str]) -> Answer | None:
+    side, _, array = name.partition("/")
+    shape = session.shapes.get(side)  # type: ignore[call-overload]
+    if shape is None or not _meant(shape.version, query):
+        return None
+    body = shape.array(array)
+    return None if body is None else Answer(body, _BYTES)
+
+
+def _outcome_array(session: Session, name: str, query: dict[str, str]) -> Answer | None:
+    outcome = session.outcome
+    kind, _, rest = name.partition("/")
+    if outcome is None or not _meant(outcome.version, query):
+        return None
+    body = outcome.colours(kind, rest) if kind in SIDES else outcome.array(name)
+    return None if body is None else Answer(body, _BYTES)
+
+
+def _meant(version: int, query: dict[str, str]) -> bool:
+    """A page that loads several arrays must not get some of another mesh or result."""
+    return query.get("version", str(version)) == str(version)
+
+
+def _side(about: dict[str, Any]) -> Side:
+    for side in SIDES:
+        if about.get("side") == side:
+            return side
+    raise InputError("the side is missing; it is partial or full")
+
+
+def _key(about: dict[str, Any]) -> int:
+    key = about.get("key")
+    if not isinstance(key, int):
+        raise InputError("the pair is missing")
+    return key
+
+
+def _key_or_none(about: dict[str, Any]) -> int | None:
+    return None if about.get("key") is None else _key(about)
+
+
+def _ray(about: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        ray = np.array([about["origin"], about["direction"]], dtype=np.float64)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        ray = np.empty(0)
+    if ray.shape != (2, 3) or not np.isfinite(ray).all():
+        raise InputError("the ray is missing: an origin and a direction of three numbers each")
+    return ray[0], ray[1]
+
+
+def _preset(about: dict[str, Any]) -> str:
+    name = about.get("preset", "default")
+    if name not in PRESETS:
+        raise InputError(f"preset {name!r} is unknown; choose {' or '.join(PRESETS)}")
+    return str(name)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, allow_nan=False).encode("utf-8")

@@ -1,0 +1,297 @@
+"""What is open in the studio, and everything that can be done with it.
+
+Every verb takes the lock, changes the state and tells the pages that there is a new one. All open
+pages share one session.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nho.anchors import FEWEST
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.progress import Progress
+from nho.result import MatchResult
+from nho.settings import preset
+from nho.studio.autosave import Autosave
+from nho.studio.history import History
+from nho.studio.marks import SIDES, Mark, Marks, Side
+from nho.studio.outcome import Outcome
+from nho.studio.pace import Pace, typical_shares
+from nho.studio.shape import Shape
+from nho.studio.suggestion import suggested
+from nho.studio.worker import Event, Failure, Worker
+
+
+class Session:
+    """Meshes, marks, the running match and the last result.
+
+    Parameters
+    ----------
+    memory : Path
+        Folder of the autosaved marks.
+    tell : callable
+        Called with an event for all pages: ``{"revision": n}`` or ``{"job": {...}}``.
+    """
+
+    def __init__(self, memory: Path, tell: Callable[[dict[str, Any]], None]) -> None:
+        self._lock = threading.RLock()
+        self._memory, self._tell = memory, tell
+        self._worker = Worker()
+        self.shapes: dict[Side, Shape | None] = {"partial": None, "full": None}
+        self.history: History[Marks] = History(Marks())
+        self.outcome: Outcome | None = None
+        self._pace: Pace | None = None
+        self._last_pace: tuple[tuple[object, ...], dict[str, float]] | None = None
+        self._opened = self._matched = self.revision = 0
+        self._notice: dict[str, Any] = {"text": "", "kind": "", "number": 0}
+        self._suggestion: tuple[object, dict[str, object] | None] = (None, None)
+
+    @property
+    def marks(self) -> Marks:
+        return self.history.now
+
+    def warm_up(self) -> None:
+        """Get ready for a first match."""
+        self._worker.warm_up()
+
+    def close(self) -> None:
+        """End a running match and its process."""
+        self._worker.stop()
+
+    # ---- meshes ------------------------------------------------------------------------------
+
+    def open(self, side: Side, mesh: Mesh) -> None:
+        """Show a mesh; marks on the one before it go, those saved for this pair come back."""
+        with self._lock:
+            self._opened += 1
+            version = self._opened
+        shape = Shape(mesh, version)
+        shape.prepare()  # not under the lock: the pages go on meanwhile
+        with self._lock:
+            stopped = self._stop_match()
+            self.shapes[side] = shape
+            self.outcome = None
+            self.history = History(self.marks.without_side(side))
+            saved = self._saved()
+            if saved.pairs:
+                self.history.to(saved)
+                self._say(f"{len(saved.pairs)} pairs of the last time are here again")
+            else:
+                self._say("the match was stopped, as it was of another mesh" if stopped else "")
+            self._changed()
+        if stopped:
+            self._worker.warm_up()
+
+    def shape(self, side: Side) -> Shape:
+        """The shape of a side; an error if it is missing."""
+        shape = self.shapes[side]
+        if shape is None:
+            missing = "scan (left)" if side == "partial" else "template (right)"
+            raise InputError(f"the {missing} is not there yet; open a mesh first")
+        return shape
+
+    def both(self) -> tuple[Shape, Shape]:
+        """Both shapes; an error that says which one is missing."""
+        return self.shape("partial"), self.shape("full")
+
+    # ---- marks -------------------------------------------------------------------------------
+
+    def place(
+        self, side: Side, origin: np.ndarray, direction: np.ndarray, key: int | None = None
+    ) -> None:
+        """A click on a shape; ``key`` is the open pair that the user has chosen, if any."""
+        self._change(lambda marks: marks.placed(side, self._hit(side, origin, direction), key))
+
+    def move(self, key: int, side: Side, origin: np.ndarray, direction: np.ndarray) -> None:
+        """A mark was dragged to another place."""
+        self._change(lambda marks: marks.moved(key, side, self._hit(side, origin, direction)))
+
+    def rename(self, key: int, name: str) -> None:
+        self._change(lambda marks: marks.renamed(key, name))
+
+    def remove(self, key: int) -> None:
+        self._change(lambda marks: marks.removed(key))
+
+    def clear(self) -> None:
+        self._change(lambda marks: Marks())
+
+    def replace_marks(self, marks: Marks, note: str = "") -> None:
+        """Marks from a file."""
+        self._change(lambda _: marks)
+        if note:
+            self.say(note)
+
+    def undo(self) -> None:
+        self._step(self.history.undo)
+
+    def redo(self) -> None:
+        self._step(self.history.redo)
+
+    # ---- matching ----------------------------------------------------------------------------
+
+    def match(self, preset_name: str = "default") -> None:
+        """Begin a match of the complete pairs."""
+        with self._lock:
+            partial, full = self.both()
+            if self._pace is not None:
+                raise InputError("a match is running already; cancel it first")
+            pairs = self.marks.complete
+            if len(pairs) < FEWEST:
+                raise InputError(f"{len(pairs)} complete pairs; mark at least {FEWEST}")
+            settings = preset(preset_name)
+            alike = (partial.version, full.version, preset_name, len(pairs) < settings.many_anchors)
+            shares = typical_shares(settings, len(pairs))
+            known = self._last_pace is not None and self._last_pace[0] == alike
+            if known and self._last_pace is not None:
+                shares = self._last_pace[1]
+            pace = Pace(shares, settings.rounds, known)
+            self._matched += 1
+            number = self._matched
+            anchors = self.marks.anchors(partial.mesh, full.mesh)
+
+            def hear(event: Event) -> None:
+                outcome = None
+                if isinstance(event, MatchResult):
+                    outcome = Outcome(partial, full, pairs, event, number)
+                    _ = outcome.described  # not under the lock: the pages go on meanwhile
+                with self._lock:
+                    if self._pace is not pace:
+                        return  # cancelled meanwhile
+                    if isinstance(event, Progress):
+                        pace.take(event)
+                        self._tell({"job": pace.described()})
+                        return
+                    self._pace = None
+                    if outcome is not None:
+                        self._last_pace = (alike, pace.seconds)
+                        self.outcome = outcome
+                        self._say("")
+                    elif isinstance(event, Failure):
+                        self._say(event.reason, "error")
+                    self._changed()
+
+            self._worker.match(partial.mesh, full.mesh, anchors, settings, hear)
+            self._pace = pace  # only now: a match that could not begin does not run
+            self._changed()
+
+    def cancel(self) -> None:
+        """Stop the running match, now."""
+        with self._lock:
+            if not self._stop_match():
+                return
+            self._say("the match was cancelled")
+            self._changed()
+        self._worker.warm_up()
+
+    # ---- what pages see ----------------------------------------------------------------------
+
+    def say(self, text: str, kind: str = "") -> None:
+        """A notice for the pages."""
+        with self._lock:
+            self._say(text, kind)
+            self._changed()
+
+    def state(self) -> dict[str, Any]:
+        """Everything a page shows, but for the large arrays."""
+        with self._lock:
+            outcome, marks = self.outcome, self.marks
+            told = outcome and {**outcome.described, "stale": self._is_stale(outcome)}
+            return {
+                "revision": self.revision,
+                "shapes": {side: shape and shape.described() for side, shape in self._sides()},
+                "pairs": [self._described_pair(pair) for pair in marks.pairs],
+                "open": marks.open.key if marks.open else None,
+                "canUndo": self.history.can_undo,
+                "canRedo": self.history.can_redo,
+                "fewest": FEWEST,
+                "job": self._pace and self._pace.described(),
+                "outcome": told,
+                "suggestion": self._suggested(),
+                "notice": dict(self._notice),
+            }
+
+    # ---- inside ------------------------------------------------------------------------------
+
+    def _sides(self) -> list[tuple[Side, Shape | None]]:
+        return [(side, self.shapes[side]) for side in SIDES]
+
+    def _described_pair(self, pair: Any) -> dict[str, Any]:
+        told: dict[str, Any] = {"key": pair.key, "name": pair.name}
+        for side, shape in self._sides():
+            mark = pair.mark(side)
+            told[side] = shape.described_mark(mark) if shape and mark else None
+        return told
+
+    def _hit(self, side: Side, origin: np.ndarray, direction: np.ndarray) -> Mark:
+        shape = self.shapes[side]
+        found = None if shape is None else shape.hit(origin, direction)
+        if found is None:
+            raise InputError("there is no surface under the pointer; click on the shape")
+        return found
+
+    def _change(self, change: Callable[[Marks], Marks]) -> None:
+        with self._lock:
+            self.history.to(change(self.marks))
+            self._say("")
+            self._save()
+            self._changed()
+
+    def _step(self, step: Callable[[], bool]) -> None:
+        with self._lock:
+            if step():
+                self._save()
+                self._changed()
+
+    def _autosave(self) -> Autosave | None:
+        partial, full = self.shapes["partial"], self.shapes["full"]
+        if partial is None or full is None:
+            return None
+        return Autosave(self._memory, partial.digest, full.digest)
+
+    def _save(self) -> None:
+        file = self._autosave()
+        if file is not None:
+            file.write(self.marks)
+
+    def _saved(self) -> Marks:
+        file = self._autosave()
+        if file is None:
+            return Marks()
+        partial, full = self.both()
+        return file.read(partial.mesh, full.mesh)
+
+    def _suggested(self) -> dict[str, object] | None:
+        shape = self.shapes["partial"]
+        if shape is None:
+            return None
+        fresh = self.outcome if self.outcome and not self._is_stale(self.outcome) else None
+        key = (shape.version, self.marks, fresh and fresh.version)
+        if self._suggestion[0] != key:
+            self._suggestion = (key, suggested(shape, self.marks, fresh))
+        return self._suggestion[1]
+
+    def _stop_match(self) -> bool:
+        """Whether there was one."""
+        if self._pace is None:
+            return False
+        self._pace = None
+        self._worker.stop()
+        return True
+
+    def _is_stale(self, outcome: Outcome) -> bool:
+        """Whether marks have changed since; another name is no change."""
+        return Marks(outcome.pairs).places != self.marks.places
+
+    def _say(self, text: str, kind: str = "") -> None:
+        self._notice = {"text": text, "kind": kind, "number": self._notice["number"] + 1}
+
+    def _changed(self) -> None:
+        self.revision += 1
+        self._tell({"revision": self.revision})

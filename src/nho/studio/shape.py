@@ -1,0 +1,113 @@
+"""A mesh as the page draws it: where it is seen from, and its arrays as bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from nho.coarsening import coarsened
+from nho.geodesics import edge_graph
+from nho.mesh import Mesh
+from nho.report.shown import Shown, shown
+from nho.report.views import Frame, frame, framed, looking_at
+from nho.studio.marks import Mark, points_of
+from nho.studio.picking import first_hit
+
+_MOST_SHOWN = 300_000  # vertices; of a larger mesh, the page draws as much as a report
+_FLUENT = 2_500  # vertices that are drawn while the shape moves, where there is no graphics card
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One of the two shapes.
+
+    Attributes
+    ----------
+    version : int
+        Another one for every mesh that is opened, so that pages know when to load it anew.
+    """
+
+    mesh: Mesh
+    version: int
+
+    @cached_property
+    def turn(self) -> np.ndarray:
+        return looking_at(self.mesh)
+
+    @cached_property
+    def frame(self) -> Frame:
+        return frame(self.mesh, self.turn)
+
+    @cached_property
+    def drawn(self) -> Shown:
+        whole = len(self.mesh.vertices) <= _MOST_SHOWN
+        return shown(self.mesh, np.array([], dtype=np.int64), _MOST_SHOWN if whole else None)
+
+    @cached_property
+    def graph(self) -> sp.csr_matrix:
+        return edge_graph(self.mesh)
+
+    @cached_property
+    def digest(self) -> str:
+        return self.mesh.digest()
+
+    def array(self, name: str) -> bytes | None:
+        """Little-endian numbers by name; None where there is no such array."""
+        part = self.drawn
+        if name == "positions":
+            places = framed(self.mesh.vertices[part.vertex], self.frame)
+            return places.astype("<f4").tobytes()
+        if name == "faces":
+            return part.faces.astype("<u4").tobytes()
+        if name == "number":
+            return part.vertex.astype("<u4").tobytes()
+        if name == "fluent":
+            return self._fluent_faces.astype("<u4").tobytes()
+        return None
+
+    @cached_property
+    def _fluent_faces(self) -> np.ndarray:
+        """Few triangles between vertices that are drawn, for while the shape moves; or none."""
+        part = self.drawn
+        if len(part.vertex) <= 1.5 * _FLUENT:
+            return np.empty((0, 3), dtype=np.int64)
+        whole = Mesh(self.mesh.vertices[part.vertex], part.faces, self.mesh.name)
+        coarse = coarsened(whole, _FLUENT, np.array([], dtype=np.int64))
+        return coarse.vertex[coarse.mesh.faces]
+
+    def prepare(self) -> None:
+        """Do now what the first request for the shape would have to wait for."""
+        self.described()
+        _ = self.digest, self.graph, self._fluent_faces
+
+    def hit(self, origin: np.ndarray, direction: np.ndarray) -> Mark | None:
+        """The point under the pointer; the ray comes in the page's coordinates."""
+        centre, radius = self.frame
+        return first_hit(self.mesh, origin * radius + centre, direction * radius)
+
+    def described(self) -> dict[str, object]:
+        """For the page."""
+        return {
+            "name": self.mesh.name,
+            "vertices": len(self.mesh.vertices),
+            "faces": len(self.mesh.faces),
+            "version": self.version,
+            "turn": self.turn.tolist(),
+            "inPart": len(self.drawn.vertex) < len(self.mesh.vertices),
+        }
+
+    def described_mark(self, mark: Mark) -> dict[str, object]:
+        """A mark for the page: what the user wants to know, and where to draw it."""
+        point = points_of([mark])
+        position = point.positions(self.mesh)
+        return {
+            "vertex": int(point.nearest_vertex(self.mesh)[0]),
+            "face": mark.face,
+            "barycentric": list(mark.barycentric),
+            "position": position[0].tolist(),
+            "at": framed(position, self.frame)[0].tolist(),
+            "normal": self.mesh.face_normals[mark.face].tolist(),
+        }

@@ -1,0 +1,94 @@
+"""Files that come from the page: meshes and landmarks, by what they are called."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from nho.errors import InputError, NhoError
+from nho.landmarks import READABLE as LANDMARK_FILES
+from nho.landmarks import holds_pairs, read_landmarks, read_pairs
+from nho.mesh import Mesh
+from nho.meshfiles.read import READABLE as MESH_FILES
+from nho.sample import load_sample
+from nho.studio.marks import Marks, Side, mark_at
+from nho.studio.session import Session
+
+_LONGEST = 100  # characters of a file name
+
+
+def take(session: Session, received: Path, name: str, side: Side | None) -> None:
+    """Open what was received.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls the file; decides what it is, never where it is put.
+    side : {"partial", "full"} or None
+        Where the user dropped it.
+    """
+    name = safe_name(name)
+    folder = received.with_name(received.name + ".d")
+    folder.mkdir()
+    try:
+        path = folder / name
+        shutil.move(received, path)
+        if name.lower().endswith(MESH_FILES):
+            if side is None:
+                raise InputError(f"{name}: drop a mesh on the scan (left) or template (right)")
+            session.open(side, Mesh.read(path))
+        elif name.lower().endswith(LANDMARK_FILES):
+            if side is None and not holds_pairs(path):
+                raise InputError(f"{name}: it holds the points of one shape; drop it on that shape")
+            take_landmarks(session, [path], side)
+        else:
+            known = ", ".join((*MESH_FILES, *LANDMARK_FILES))
+            raise InputError(f"{name}: neither a mesh nor landmarks; their names end in {known}")
+    except NhoError as problem:
+        # Where the file lay meanwhile is nothing the user knows.
+        raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from problem
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def take_landmarks(session: Session, files: list[Path], side: Side | None = None) -> None:
+    """Landmarks of one shape, or pairs from one file or two; pairs replace all marks."""
+    if side is not None and len(files) == 1 and not holds_pairs(files[0]):
+        _take_side(session, files[0], side)
+        return
+    partial, full = session.both()
+    pairs = read_pairs(files).complete()
+    of_partial, _ = pairs.partial.on(partial.mesh, "partial")
+    of_full, _ = pairs.full.on(full.mesh, "full")
+    marks = Marks()
+    for row, name in enumerate(pairs.names):
+        marks = marks.added(mark_at(of_partial, row), mark_at(of_full, row), name)
+    session.replace_marks(marks, "; ".join(pairs.notes))
+
+
+def _take_side(session: Session, file: Path, side: Side) -> None:
+    """Landmarks of one shape, which may be the only one so far."""
+    landmarks = read_landmarks(file)
+    points, _ = landmarks.on(session.shape(side).mesh, side)
+    named = [
+        (name, mark_at(points, row))
+        for row, name in enumerate(landmarks.names)
+        if points.face[row] >= 0
+    ]
+    session.replace_marks(session.marks.with_landmarks(side, named), "; ".join(landmarks.notes))
+
+
+def open_sample(session: Session) -> None:
+    """The shipped pair."""
+    sample = load_sample("plane")
+    session.open("partial", sample.partial)
+    session.open("full", sample.full)
+
+
+def safe_name(name: str) -> str:
+    """A file name without any way out of its folder."""
+    last = re.split(r"[/\\]", name)[-1]
+    kept = re.sub(r"[^\w .()+-]", "_", last).strip(" .")[-_LONGEST:]
+    return kept or "file"

@@ -1,0 +1,14 @@
+"""Use a finished match: carry data between the shapes, and fit the template to the scan.
+
+>>> from nho.transfer import Transfer
+>>> carry = Transfer(result, scan, template, source="full")        # doctest: +SKIP
+>>> carry.vertices(labels).values                                  # doctest: +SKIP
+"""
+
+from nho.transfer.carry import Side, Transfer
+from nho.transfer.fit import Fit, fit_template
+from nho.transfer.maps import SurfaceMap
+from nho.transfer.origin import load_for
+from nho.transfer.values import Carried
+
+__all__ = ["Carried", "Fit", "Side", "SurfaceMap", "Transfer", "fit_template", "load_for"]

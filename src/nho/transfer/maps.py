@@ -1,0 +1,173 @@
+"""The finished match as a map of surfaces: any point of one shape to a point of the other."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.mesh import Mesh
+from nho.result import MatchResult
+from nho.surface import SurfacePoints
+from nho.transfer.oriented import OrientedSurface, faces_that_disagree
+
+_ENOUGH = 0.5  # of a point's weight must be at matched corners, or inside the region
+_JUMP = 3.0  # edges that the map stretches more than this are torn ...
+_LEAST_JUMP = 2.0  # ... if they also get longer than so many mean edges of the full shape
+_AT_VERTEX = 1 - 1e-9  # weight of a corner from which on a point is that corner
+
+
+class SurfaceMap:
+    """Points of the partial shape to points of the full one, and back.
+
+    Vertices of the partial shape go where the match sends them. A point inside a triangle goes to
+    the surface point nearest to the mean of where its corners go; where the map is torn between
+    the corners, it goes with the nearest corner. The way back is the closest point on the partial
+    surface laid at its images.
+
+    Parameters
+    ----------
+    min_confidence : float
+        Partial vertices with less confidence count as unmatched.
+    reach : float
+        Points of the full shape farther than this from the image of the partial surface have no
+        partner, in mean edge lengths (of the full mesh, or of the image if that is coarser).
+    """
+
+    def __init__(
+        self,
+        result: MatchResult,
+        partial: Mesh,
+        full: Mesh,
+        *,
+        min_confidence: float = 0.0,
+        reach: float = 2.0,
+    ) -> None:
+        check_numbers(min_confidence, reach)
+        result.check_meshes(partial, full)
+        if result.face.max(initial=-1) >= full.n_faces:
+            raise InputError(
+                f"{full.name}: the result names face {result.face.max()} but the full mesh has "
+                f"{full.n_faces}; give the mesh that was matched"
+            )
+        self.partial, self.full = partial, full
+        self.reach, self.scale, self.region = reach, result.scale, result.region
+        self.matched = (
+            (result.face >= 0)
+            & (result.vertex_map >= 0)
+            & (result.confidence >= min_confidence)
+            & np.isfinite(result.barycentric).all(axis=1)
+        )
+        self.vertices_on_full = SurfacePoints(
+            np.where(self.matched, result.face, -1),
+            np.where(self.matched[:, None], result.barycentric, np.nan),
+        )
+        positions = self.vertices_on_full.positions(full)
+        self.images = np.where(self.matched[:, None], positions, 0.0)
+
+    def to_full(self, points: SurfacePoints) -> SurfacePoints:
+        """Points on the full shape for points on the partial one; no point where unmatched."""
+        faces, weights = np.maximum(points.face, 0), np.nan_to_num(points.barycentric)
+        corners = self.partial.faces[faces]
+        weights = np.where(self.matched[corners], weights, 0.0)
+        total = weights.sum(axis=1)
+        there = np.flatnonzero((points.face >= 0) & (total >= _ENOUGH))
+        corners, weights = corners[there], weights[there] / total[there, None]
+        # Torn, or at a corner: go with that corner.
+        heaviest = weights.argmax(axis=1)
+        alone = self._torn(corners, weights > 0) | (weights.max(axis=1) >= _AT_VERTEX)
+        weights[alone] = np.eye(3)[heaviest[alone]]
+        places = self.vertices_on_full[corners.ravel()]
+        on_face = places.face.reshape(-1, 3)
+        on_face = np.where(weights > 0, on_face, on_face[np.arange(len(there)), heaviest][:, None])
+        inside = np.nan_to_num(places.barycentric).reshape(-1, 3, 3)
+        mixed = np.einsum("nc,ncw->nw", weights, inside)
+        one_face = (on_face == on_face[:, :1]).all(axis=1)
+        found = SurfacePoints(np.full(len(points), -1), np.full((len(points), 3), np.nan))
+        rows = there[one_face]
+        found.face[rows], found.barycentric[rows] = on_face[one_face, 0], mixed[one_face]
+        rest = ~one_face
+        if rest.any():
+            normals = self.oriented_full.face_normals[on_face[rest]]
+            normals = _unit(np.einsum("nc,ncx->nx", weights[rest], normals))
+            goal = np.einsum("nc,ncx->nx", weights[rest], self.images[corners[rest]])
+            near, _ = self.oriented_full.nearest(goal, normals, on_face[rest])
+            found.face[there[rest]], found.barycentric[there[rest]] = near.face, near.barycentric
+        return found
+
+    def to_partial(self, points: SurfacePoints) -> SurfacePoints:
+        """Points on the partial shape for points on the full one; none outside the region."""
+        found = SurfacePoints(np.full(len(points), -1), np.full((len(points), 3), np.nan))
+        corners = self.full.faces[np.maximum(points.face, 0)]
+        weights = np.nan_to_num(points.barycentric)
+        covered = (weights * self.region[corners]).sum(axis=1) >= _ENOUGH
+        there = np.flatnonzero((points.face >= 0) & covered)
+        if self._laid is None or not len(there):
+            return found
+        goal = points[there].positions(self.full)
+        around = self.oriented_full.vertex_normals[corners[there]]
+        normals = _unit(np.einsum("nc,ncx->nx", weights[there], around))
+        near, closest = self._laid.nearest(goal, normals)
+        edge = max(self.full.mean_edge_length, self._laid.mesh.mean_edge_length)
+        close = np.linalg.norm(closest - goal, axis=1) <= self.reach * edge
+        rows = there[close]
+        found.face[rows] = self.laid_faces[near.face[close]]
+        found.barycentric[rows] = near.barycentric[close]
+        return found
+
+    @cached_property
+    def oriented_full(self) -> OrientedSurface:
+        """The full surface with one outside."""
+        disagree = faces_that_disagree(self.full)
+        return OrientedSurface(self.full, disagree, self.full.mean_edge_length)
+
+    @cached_property
+    def laid_faces(self) -> np.ndarray:
+        """Faces of the partial shape whose image is a piece of surface: matched and not torn."""
+        faces = self.partial.faces
+        whole = self.matched[faces].all(axis=1)
+        return np.flatnonzero(whole & ~self._torn(faces, np.ones(faces.shape, dtype=bool)))
+
+    @cached_property
+    def laid_inside_out(self) -> np.ndarray:
+        """(len(laid_faces),) bool: does the image of a face look the other way than the full
+        surface there? The meshes may be oriented in opposite ways."""
+        corners = self.partial.faces[self.laid_faces]
+        a, b, c = (self.images[corners[:, corner]] for corner in range(3))
+        below = self.oriented_full.face_normals[self.vertices_on_full.face[corners]].sum(axis=1)
+        return np.einsum("nx,nx->n", np.cross(b - a, c - a), below) < 0
+
+    @cached_property
+    def _laid(self) -> OrientedSurface | None:
+        """The partial surface at its images; None if there is none."""
+        vertices, faces = np.unique(self.partial.faces[self.laid_faces], return_inverse=True)
+        if len(vertices) < 3:
+            return None
+        laid = Mesh(self.images[vertices], faces.reshape(-1, 3), self.partial.name)
+        return OrientedSurface(laid, self.laid_inside_out, self.full.mean_edge_length)
+
+    def _torn(self, corners: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """(n,) bool: does the map jump between those corners that are ``used`` (n, 3)?"""
+        torn = np.zeros(len(corners), dtype=bool)
+        least = _LEAST_JUMP * self.full.mean_edge_length
+        for i, j in ((0, 1), (1, 2), (2, 0)):
+            a, b = corners[:, i], corners[:, j]
+            rest = np.linalg.norm(self.partial.vertices[a] - self.partial.vertices[b], axis=1)
+            apart = np.linalg.norm(self.images[a] - self.images[b], axis=1)
+            jump = (apart > _JUMP * self.scale * rest) & (apart > least)
+            torn |= jump & used[:, i] & used[:, j]
+        return torn
+
+
+def check_numbers(min_confidence: float, reach: float) -> None:
+    """Raise unless both limits can be meant."""
+    if not 0 <= min_confidence <= 1:
+        raise InputError(f"a confidence is between 0 and 1, not {min_confidence}")
+    if not 0 < reach < float("inf"):
+        raise InputError(f"the reach is a number of edge lengths above 0, not {reach}")
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)

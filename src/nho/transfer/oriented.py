@@ -1,0 +1,115 @@
+"""A surface whose faces all look to one side, and the closest points on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from nho.closest import FacingSearch
+from nho.mesh import Mesh
+from nho.meshfiles.polygons import equal_points
+from nho.parallel import workers
+from nho.surface import SurfacePoints
+from nho.winding import faces_to_turn
+
+_NORMAL_WEIGHT = 2.0  # mean edges: how far a point goes to find triangles that face its way
+_BY_CENTRE, _AROUND = 12, 8  # triangles tried: near by centre and normal, at the nearest vertex
+_ROWS = 1 << 15  # points looked up at once: bounds the memory
+
+
+def faces_that_disagree(mesh: Mesh) -> np.ndarray:
+    """(m,) bool: faces to turn over so that all run the same way round, even across seams."""
+    _, group = equal_points(mesh.vertices)
+    return faces_to_turn(Mesh(mesh.vertices, group[mesh.faces], mesh.name))
+
+
+class OrientedSurface:
+    """A mesh with some of its faces turned over.
+
+    Parameters
+    ----------
+    turned : (m,) bool array
+        Faces that look the other way than they are written.
+    edge : float
+        The length against which normals are weighed in the search for near triangles.
+    """
+
+    def __init__(self, mesh: Mesh, turned: np.ndarray, edge: float) -> None:
+        self.mesh, self._turned, self._edge = mesh, turned, edge
+        self._outside = mesh
+        if turned.any():
+            faces = np.where(turned[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
+            self._outside = Mesh(mesh.vertices, faces, mesh.name)
+
+    @property
+    def face_normals(self) -> np.ndarray:
+        """(m, 3) unit normals."""
+        return self._outside.face_normals
+
+    @property
+    def vertex_normals(self) -> np.ndarray:
+        """(n, 3) unit normals."""
+        return self._outside.vertex_normals
+
+    def nearest(
+        self, points: np.ndarray, normals: np.ndarray, also: np.ndarray | None = None
+    ) -> tuple[SurfacePoints, np.ndarray]:
+        """Closest points to (n, 3) points with unit normals, and their (n, 3) positions.
+
+        Where two sheets lie close together (fingers, an arm at the body) the nearest point may be
+        on the wrong one, which looks the other way: triangles that face away are not considered,
+        unless all do. Otherwise normals do not count.
+
+        Parameters
+        ----------
+        also : (n, k) int array, optional
+            Further triangles to try.
+        """
+        search, vertices, around = self._search
+
+        def block(rows: slice) -> tuple[SurfacePoints, np.ndarray]:
+            tried = [
+                search.candidates(points[rows], normals[rows]),
+                around[vertices.query(points[rows])[1]],
+            ]
+            if also is not None:
+                tried.append(also[rows])
+            faces = self._facing(np.concatenate(tried, axis=1), normals[rows])
+            return search.among(faces, points[rows])
+
+        with workers(0) as pool:
+            blocks = pool.over_rows(block, len(points), _ROWS)
+        face = np.concatenate([of.face for of, _ in blocks])
+        weights = np.concatenate([of.barycentric for of, _ in blocks])
+        swapped = self._turned[face]
+        weights[swapped] = weights[swapped][:, [0, 2, 1]]
+        return SurfacePoints(face, weights), np.concatenate([place for _, place in blocks])
+
+    @cached_property
+    def _search(self) -> tuple[FacingSearch, cKDTree, np.ndarray]:
+        used = np.unique(self.mesh.faces)
+        return (
+            FacingSearch(self._outside, _NORMAL_WEIGHT * self._edge, _BY_CENTRE),
+            cKDTree(self.mesh.vertices[used]),
+            _faces_around(self.mesh)[used],
+        )
+
+    def _facing(self, faces: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        """The (n, k) triangles with those that face away replaced, unless all of them do."""
+        agree = np.einsum("nkx,nx->nk", self.face_normals[faces], normals) > 0
+        agree |= ~agree.any(axis=1, keepdims=True)
+        first = faces[np.arange(len(faces)), agree.argmax(axis=1)]
+        return np.where(agree, faces, first[:, None])
+
+
+def _faces_around(mesh: Mesh) -> np.ndarray:
+    """(n, _AROUND) faces at every vertex; the last is repeated, a vertex of no face has face 0."""
+    flat = mesh.faces.ravel()
+    order = np.argsort(flat, kind="stable") // 3
+    counts = np.bincount(flat, minlength=mesh.n_vertices)
+    starts = np.cumsum(counts) - counts
+    step = np.minimum(np.arange(_AROUND), np.maximum(counts, 1)[:, None] - 1)
+    place = np.minimum(starts[:, None] + step, len(order) - 1)
+    return np.where(counts[:, None] > 0, order[place], 0)

@@ -1,0 +1,45 @@
+"""A real browser for the tests that need one: the system's Chromium, without a window."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader "
+    "--enable-unsafe-swiftshader --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+def chromium_path() -> str | None:
+    """The system's browser, if there is one."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def _cannot(reason: str) -> None:
+    """Skip on a machine without a browser; where the tests must be complete, fail."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for the tests of a file."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _cannot("the Python package playwright is not installed")
+    chromium = chromium_path()
+    if chromium is None:
+        _cannot("no chromium, chromium-browser or google-chrome on the PATH")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield running
+        running.close()

@@ -1,0 +1,89 @@
+"""What the studio reads: its autosaved marks, and the messages of its page."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+import numpy as np
+
+from fuzz import seeds
+from fuzz.target import Scratch, Target, serving
+from nho.errors import InputError
+from nho.studio import routes
+from nho.studio.autosave import Autosave
+from nho.studio.handler import decoded
+from nho.studio.marks import Mark, Marks
+from nho.studio.session import Session
+
+_FACES = (seeds.PARTIAL.n_faces, seeds.FULL.n_faces)
+_VERBS = ("place", "move", "rename", "remove", "clear", "undo", "redo")
+
+
+def _check(marks: Marks) -> None:
+    assert len({pair.key for pair in marks.pairs}) == len(marks.pairs)
+    for pair in marks.pairs:
+        for mark, n_faces in zip((pair.partial, pair.full), _FACES, strict=True):
+            if mark is not None:
+                assert 0 <= mark.face < n_faces
+                assert np.isfinite(mark.barycentric).all()
+                assert abs(sum(mark.barycentric) - 1) < 1e-5
+
+
+def _autosave() -> Callable[[bytes], object]:
+    scratch = Scratch()
+    saved = Autosave(scratch.path, "a", "b")
+    scratch.file(saved.path.name)
+    logging.getLogger("nho.studio.autosave").setLevel(logging.ERROR)
+
+    def read() -> None:
+        marks = saved.read(seeds.PARTIAL, seeds.FULL)
+        _check(marks)
+        if not marks.pairs:
+            raise InputError("no marks")  # ignored, as it should be
+
+    return serving(saved.path, read)
+
+
+def _messages() -> Callable[[bytes], object]:
+    """A message of the page to every verb; marks stay valid whatever it says."""
+    session = Session(Scratch().path, lambda event: None)
+    session.open("partial", seeds.PARTIAL)
+    session.open("full", seeds.FULL)
+    studio = SimpleNamespace(session=session)
+    first = Marks().added(Mark(0, (0.2, 0.3, 0.5)), Mark(1, (1.0, 0.0, 0.0)))
+
+    def read(data: bytes) -> None:
+        about = decoded(data)
+        refusal: InputError | None = None
+        with mock.patch.object(Autosave, "write"):
+            for verb in _VERBS:
+                session.replace_marks(first)
+                try:
+                    assert routes.post(studio, verb, about)  # type: ignore[arg-type]
+                except InputError as problem:
+                    refusal = problem
+                _check(session.marks)
+                json.dumps(session.state(), allow_nan=False)
+        if refusal is not None:
+            raise refusal
+
+    return read
+
+
+def studio_targets() -> dict[str, Target]:
+    """By name."""
+    scratch = Scratch()
+    saved = Autosave(scratch.path, "a", "b")
+    marks = Marks().added(Mark(0, (0.2, 0.3, 0.5)), Mark(1, (1.0, 0.0, 0.0)), "nose")
+    saved.write(marks.placed("partial", Mark(2, (0.5, 0.5, 0.0))))
+    message = {"side": "partial", "key": 1, "name": "chin"}
+    ray = {"origin": [0.0, 0.0, 4.0], "direction": [0.0, 0.0, -1.0]}
+    return {
+        "studio-marks": Target(".json", _autosave(), (Path(saved.path).read_bytes(),)),
+        "studio-message": Target(".json", _messages(), (json.dumps(message | ray).encode(),)),
+    }

@@ -1,0 +1,1 @@
+"""What is done with a finished match: data carried, and the template fitted."""
