@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import stat
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,14 @@ def check_folder(folder: str | Path) -> None:
     nearest = next(
         place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
     )
-    if not nearest.is_dir():
+    found = _identity(nearest)
+    if found is None:
+        return  # another process is exchanging it this moment
+    if not stat.S_ISDIR(found.st_mode):
         raise InputError(f"{folder}: {nearest.name} is a file; give a folder for --out")
-    if not os.access(nearest, os.W_OK):
+    writable = os.access(nearest, os.W_OK)
+    now = _identity(nearest)
+    if not writable and now is not None and os.path.samestat(found, now):
         raise CannotWrite(
             f"{folder}: cannot be written (no permission in {nearest}); give another place"
         )
@@ -78,6 +84,14 @@ def check_folder(folder: str | Path) -> None:
         raise InputError(
             f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
         )
+
+
+def _identity(path: Path) -> os.stat_result | None:
+    """What is there now; None = nothing."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
 
 
 def versions() -> dict[str, str]:

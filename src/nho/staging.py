@@ -112,9 +112,12 @@ def _put_in_place(staging: Path, place: Path, check: Callable[[], None]) -> None
             os.rename(staging, place)  # if there is none yet, or it is empty
             return
         except OSError as problem:
-            if problem.errno not in _OCCUPIED and not isinstance(problem, PermissionError):
+            occupied = problem.errno in _OCCUPIED
+            if not occupied and not isinstance(problem, PermissionError):
                 raise
             if not place.exists():
+                if occupied:
+                    continue  # another process has just moved it
                 raise
         check()  # others may have put something else there since
         if _exchanged(staging, place):
@@ -156,7 +159,7 @@ def _exchanged(staging: Path, place: Path) -> bool:
 
 def _cannot_be_renamed(place: Path) -> bool:
     """A mount point, or a folder in one that we may not write to: files are moved in one by one."""
-    return place.is_mount() or (place.is_dir() and not os.access(place.parent, os.W_OK))
+    return os.path.ismount(place) or (place.is_dir() and not os.access(place.parent, os.W_OK))
 
 
 def _move_files(staging: Path, place: Path, last: str) -> None:

@@ -132,7 +132,8 @@ def test_a_match_into_the_folder_of_a_pair_does_not_pass_for_the_batchs_own(pair
         code, _, err = run_here(*match_words(pairs, 1, out / "p000", "--threads", 1))
         assert code == 0, err
         os.killpg(first.pid, signal.SIGCONT)
-        assert first.ended()[0] == 0
+        code, _, err = first.ended()
+        assert code == 0, err
     foreign = result_in(out / "p000")
     assert foreign is not None and foreign == result_in(out / "p001")  # the other pair's, whole
     code, told, _ = run_here(*batch)
