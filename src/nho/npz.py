@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,8 +26,9 @@ _MOST_UNPACKED, _ALWAYS_UNPACKED = 20, 256 << 20  # bytes for one of the file, a
 
 def load_arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Those of the named arrays that are in the file; any exception means that it is damaged."""
-    with zipfile.ZipFile(path) as archive:
-        check_archive(archive, path.stat().st_size)
+    # Opened once: under the same name there may be another file a moment later.
+    with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
+        check_archive(archive, os.fstat(stream.fileno()).st_size)
         members = set(archive.namelist())
         return {
             name: read_array(archive, f"{name}.npy") for name in names if f"{name}.npy" in members

@@ -38,12 +38,16 @@ def test_two_matches_into_one_folder_leave_one_of_the_results_whole(
 
 
 def small_result(number, time):
-    """Arrays and description tell which one it is; as in life, no two took the same time."""
+    """Arrays and description tell which one it is.
+
+    As in life, no two took the same time, and their files differ in size.
+    """
+    some = np.random.default_rng(number).random(2000)
     return MatchResult(
         vertex_map=np.full(2000, number),
         face=np.full(2000, number),
         barycentric=np.full((2000, 3), 1 / 3),
-        confidence=np.ones(2000),
+        confidence=some if number == 2 else np.ones(2000),
         region=np.ones(9, dtype=bool),
         region_score=np.ones(9),
         anchors=np.array([[number, 0]]),
@@ -154,7 +158,7 @@ def test_a_record_is_of_what_the_batch_wrote_whatever_lies_there_by_then(
     assert find_result(tmp_path, "result1", request, True).why == "damaged or replaced"
 
 
-@pytest.mark.parametrize(("first", "second"), permutations(["match", "batch", "bench"], 2))
+@pytest.mark.parametrize(("first", "second"), [*permutations(["match", "batch", "bench"], 2)])
 def test_a_folder_belongs_to_one_kind_of_command(first, second, pairs, tmp_path):
     out = tmp_path / "out"
     held = {"match": "result.npz", "batch": ".batch", "bench": ".bench"}[first]
