@@ -50,7 +50,7 @@ def _open_file() -> None:
 
 def _used_memory() -> None:
     """Pages of its own, not what an earlier test has left free."""
-    pages = mmap.mmap(-1, 2 << 20)
+    pages = mmap.mmap(-1, 8 << 20)
     pages.write(os.urandom(8 << 20))
     _kept.append(pages.close)
 

@@ -137,7 +137,8 @@ def test_a_match_into_the_folder_of_a_pair_does_not_pass_for_the_batchs_own(pair
         assert code == 0, err
         os.killpg(first.pid, signal.SIGCONT)
         code, _, err = first.ended()
-        assert code == 0, err
+        # Whether the batch had taken note of its own result before it was stopped.
+        assert code == 0 or "p000: its files changed while it ran" in err, err
     foreign = result_in(out / "p000")
     assert foreign is not None and foreign == result_in(out / "p001")  # the other pair's, whole
     code, told, _ = run_here(*batch)
