@@ -1,6 +1,7 @@
 """Batches: what the table of pairs may say, what is run, kept, done again and survived."""
 
 import csv
+import functools
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import nho
 import nho.batch.runner
 import nho.memory
+from faults import given
 from nho.batch import read_pairs, run_batch
 from nho.batch.job import run_job
 from nho.batch.local import _next_that_fits
@@ -28,7 +30,6 @@ from nho.memory import available_memory, estimated_memory
 from nho.outputs import FILES
 from nho.result import MatchResult
 from nho.settings import preset
-from nho.synthetic import bumpy_sphere, cut_by_plane
 
 QUICK = ["fit_steps=2", "rounds=0", "bend=false"]
 SLOW = ["fit_steps=3000", "rounds=1"]  # seconds a pair: time to be killed
@@ -36,21 +37,7 @@ STARTED = []  # processes of the running test
 SETTINGS = preset("default").with_text(QUICK).replace(threads=1)
 
 
-def make_pairs(folder, count):
-    """Small pairs with anchors and a table; returns the table's path."""
-    folder.mkdir(exist_ok=True)
-    lines = ["name,partial,full,anchors"]
-    for i in range(count):
-        full = bumpy_sphere(2, seed=i)
-        cut = cut_by_plane(full, np.array([0.2, 0.5, 1.0]), keep_area=0.6)
-        full.write(folder / f"full{i}.ply")
-        cut.mesh.write(folder / f"scan{i}.ply")
-        chosen = nho.sample_vertices(cut.mesh, 8)
-        pairs = np.stack([chosen, cut.vertex_of_parent[chosen]], axis=1)
-        nho.write_anchors(folder / f"anchors{i}.csv", pairs)
-        lines.append(f"p{i},scan{i}.ply,full{i}.ply,anchors{i}.csv")
-    (folder / "pairs.csv").write_text("\n".join(lines) + "\n")
-    return folder / "pairs.csv"
+make_pairs = functools.partial(given.make_pairs, name="p{}")
 
 
 def command(table, out, *options, changes=QUICK):

@@ -22,7 +22,7 @@ def changes(*settings: str) -> list[str]:
     return [part for change in settings for part in ("--set", change)]
 
 
-def make_pairs(folder: Path, count: int, level: int = 2) -> Path:
+def make_pairs(folder: Path, count: int, level: int = 2, name: str = "p{:03d}") -> Path:
     """Write pairs of about 100 and 162 vertices with 8 anchors; returns their table."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["name,partial,full,anchors"]
@@ -34,7 +34,7 @@ def make_pairs(folder: Path, count: int, level: int = 2) -> Path:
         chosen = nho.sample_vertices(cut.mesh, 8)
         anchors = np.stack([chosen, cut.vertex_of_parent[chosen]], axis=1)
         nho.write_anchors(folder / f"anchors{i}.csv", anchors)
-        lines.append(f"p{i:03d},scan{i}.ply,full{i}.ply,anchors{i}.csv")
+        lines.append(f"{name.format(i)},scan{i}.ply,full{i}.ply,anchors{i}.csv")
     (folder / "pairs.csv").write_text("\n".join(lines) + "\n")
     return folder / "pairs.csv"
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -143,10 +143,8 @@ class _Worker:
     def give(self, job: Work) -> None:
         self.job = job
         self._since = time.monotonic()
-        try:
+        with suppress(OSError):  # dead already: `answer` will tell
             self.connection.send(job)
-        except OSError:
-            pass  # dead already; `answer` will tell
 
     def answer(self) -> Outcome | None:
         """The outcome of the job; None if the process died over it."""

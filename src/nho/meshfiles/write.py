@@ -5,7 +5,6 @@ vertices and every bit of their coordinates.
 """
 
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from nho.errors import InputError
 from nho.meshfiles.polygons import FloatArray, IntArray
+from nho.wholefile import write_whole
 
 Colors = npt.NDArray[np.uint8]
 
@@ -39,7 +39,7 @@ def write_arrays(
             "choose one of these"
         )
     checked = None if colors is None else as_colors(colors, len(vertices), path.name)
-    _write_whole(path, writer(vertices, faces, checked))
+    write_whole(path, writer(vertices, faces, checked))
 
 
 def as_colors(colors: npt.ArrayLike, n_vertices: int, name: str) -> Colors:
@@ -118,20 +118,3 @@ _WRITERS: dict[str, Callable[[FloatArray, IntArray, Colors | None], bytes]] = {
     ".obj": _obj,
 }
 WRITABLE = tuple(_WRITERS)
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
-    try:
-        try:
-            with open(beside, "xb") as file:
-                file.write(content)
-            os.replace(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"{path}: the file cannot be written ({error.strerror or error}); check that the folder"
-            " exists and has room"
-        ) from error

@@ -5,6 +5,19 @@
 
 const DEPTH_SCALE = 0.5; // size of the depth picture against the page's pixels
 
+// A ring around a place on the overlay, broken where the surface hides it.
+function drawRing(pen, place) {
+  pen.setLineDash(place.hidden ? [3, 3] : []);
+  for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
+    pen.beginPath();
+    pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
+    pen.lineWidth = width;
+    pen.strokeStyle = colour;
+    pen.stroke();
+  }
+  pen.setLineDash([]);
+}
+
 class ShapeView {
   constructor(stage, shape) {
     this.stage = stage;

@@ -42,16 +42,8 @@
     pen.globalAlpha = 1;
   }
 
-  function ring(pen, place) {
-    pen.setLineDash(place.hidden ? [3, 3] : []);
-    for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
-      pen.beginPath();
-      pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
-      pen.lineWidth = width;
-      pen.strokeStyle = colour;
-      pen.stroke();
-    }
-    pen.setLineDash([]);
+  function pointedAt(pen, place) {
+    drawRing(pen, place);
     pen.beginPath();
     pen.arc(place.x, place.y, 2.5, 0, 2 * Math.PI);
     pen.fillStyle = "#111";
@@ -83,11 +75,11 @@
       }
     }
     if (name === "partial" && hover.partial >= 0) {
-      ring(pen, view.project(view.vertex(hover.partial)));
+      pointedAt(pen, view.project(view.vertex(hover.partial)));
     } else if (name === "full" && hover.partial >= 0 && partnerOf(hover.partial)) {
-      ring(pen, view.project(partnerOf(hover.partial)));
+      pointedAt(pen, view.project(partnerOf(hover.partial)));
     } else if (name === "full" && hover.full >= 0) {
-      ring(pen, view.project(view.vertex(hover.full)));
+      pointedAt(pen, view.project(view.vertex(hover.full)));
     }
   }
 

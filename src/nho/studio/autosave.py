@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from nho.errors import CannotWrite
 from nho.mesh import Mesh
 from nho.studio.marks import Mark, MarkedPair, Marks
+from nho.wholefile import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -37,18 +38,13 @@ class Autosave:
 
     def write(self, marks: Marks) -> None:
         """Replace the file as a whole; without marks there is none."""
-        temporary = self.path.with_name(f"{self.path.name}.{os.getpid()}.tmp")
         try:
-            if not marks.pairs:
+            if marks.pairs:
+                write_whole(self.path, json.dumps(_as_json(marks), indent=1), parents=True)
+            else:
                 self.path.unlink(missing_ok=True)
-                return
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(_as_json(marks), indent=1), encoding="utf-8")
-            os.replace(temporary, self.path)
-        except OSError as problem:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            log.warning("%s: marks cannot be saved (%s)", self.path, problem.strerror)
+        except (CannotWrite, OSError) as problem:
+            log.warning("marks cannot be saved (%s)", problem)
 
     def read(self, partial: Mesh, full: Mesh) -> Marks:
         """The marks saved last; none if there is no file or it does not fit the meshes."""

@@ -101,7 +101,7 @@ class Stage {
     for (const place of places) this.drawMark(pen, place);
     for (const place of places) if (place.key !== null && place.key === this.page.pointed()) this.drawName(pen, place);
     if (this.overlay.matches(":focus-visible")) this.drawAim(pen);
-    if (this.ring) this.drawRing(pen, view.project(this.ring));
+    if (this.ring) drawRing(pen, view.project(this.ring));
   }
 
   drawMark(pen, place) {
@@ -146,18 +146,6 @@ class Stage {
       pen.strokeStyle = colour;
       pen.stroke();
     }
-  }
-
-  drawRing(pen, place) {
-    pen.setLineDash(place.hidden ? [3, 3] : []);
-    for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
-      pen.beginPath();
-      pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
-      pen.lineWidth = width;
-      pen.strokeStyle = colour;
-      pen.stroke();
-    }
-    pen.setLineDash([]);
   }
 
   // ---- pointer ------------------------------------------------------------------------------
