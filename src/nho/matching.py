@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from nho import guided, reciprocal
 from nho.answer import Answer
 from nho.coarse import solve_at_size
@@ -63,7 +65,7 @@ def carried_back(problem: Problem, answer: Answer, timings: dict[str, float]) ->
     suspects = tuple(sorted(problem.anchor_rows[answer.suspects].tolist()))
     last = answer.next_anchor
     return MatchResult(
-        vertex_map=partial.spread(full.given_of_solver[nearest], -1),
+        vertex_map=partial.spread(np.where(nearest >= 0, full.given_of_solver[nearest], -1), -1),
         face=points.face,
         barycentric=points.barycentric,
         confidence=partial.spread(answer.confidence, 0.0),

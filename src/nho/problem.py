@@ -94,17 +94,22 @@ class Problem:
         return SurfacePoints(self.partial.spread(face, -1), self.partial.spread(weights, np.nan))
 
 
-def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike) -> Problem:
-    """Read, check, repair and scale; every fault is an `InputError`, every repair a warning."""
+def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> Problem:
+    """Read, check, repair and scale; every fault is an `InputError`, every repair a warning.
+
+    Without anchors the largest component of each shape is kept.
+    """
     partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
     for mesh in (partial, full):
         _check_unit(mesh)
-    anchors = as_anchors(anchors, partial, full)
-    warnings = [*anchors.notes, *_gap_warnings(anchors, partial, full)]
     repaired = [repair(partial), repair(full)]
-    warnings += [note for done in repaired for note in done.notes]
-    pairs, notes = _distinct(anchors, partial, full, repaired)
-    warnings += notes
+    warnings = [note for done in repaired for note in done.notes]
+    pairs = np.empty((0, 2), dtype=np.int64)
+    if anchors is not None:
+        anchors = as_anchors(anchors, partial, full)
+        warnings = [*anchors.notes, *_gap_warnings(anchors, partial, full), *warnings]
+        pairs, notes = _distinct(anchors, partial, full, repaired)
+        warnings += notes
     sides = []
     for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
         side, notes = _side(mesh, done, pairs[:, column])
@@ -234,15 +239,20 @@ def _check_area(mesh: Mesh) -> None:
 
 
 def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
-    """Keep components that hold an anchor; turn faces one way; put in canonical order; centre."""
+    """Keep components that hold an anchor (the largest if there is none); turn faces one way; put
+    in canonical order; centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_user[anchored]])
+    why = "hold no anchor"
+    if not len(anchored):
+        wanted = np.array([np.bincount(labels, done.mesh.vertex_areas).argmax()])
+        why = "are smaller than the largest"
     count = labels.max() + 1
     notes: list[str] = []
     keep = np.isin(labels, wanted)
     if not keep.all():
         notes.append(
-            f"{given.name}: {count - len(wanted)} of {count} connected components hold no anchor "
+            f"{given.name}: {count - len(wanted)} of {count} connected components {why} "
             f"and are left out ({int((~keep).sum())} vertices, the first is "
             f"{done.user_of_solver[np.flatnonzero(~keep)[0]]})"
         )

@@ -7,20 +7,20 @@
 from __future__ import annotations
 
 from nho.baselines import anchor_distance, arap, nearest, zoomout
-from nho.baselines.interface import FromAnchors, Method
+from nho.baselines.interface import Baseline, Method
 from nho.errors import InputError
 from nho.problem import AnchorsLike, MeshLike
 from nho.progress import ProgressCallback
 from nho.result import MatchResult
 from nho.settings import Settings
 
-__all__ = ["BASELINES", "FromAnchors", "Method", "run"]
+__all__ = ["BASELINES", "Baseline", "Method", "run"]
 
 BASELINES: dict[str, Method] = {
-    "nearest": FromAnchors("nearest", nearest.solve),
-    "anchor-distance": FromAnchors("anchor-distance", anchor_distance.solve),
-    "anchor-distance+zoomout": FromAnchors("anchor-distance+zoomout", zoomout.solve),
-    "anchor-distance+arap": FromAnchors("anchor-distance+arap", arap.solve),
+    "nearest": Baseline("nearest", nearest.solve),
+    "anchor-distance": Baseline("anchor-distance", anchor_distance.solve),
+    "anchor-distance+zoomout": Baseline("anchor-distance+zoomout", zoomout.solve),
+    "anchor-distance+arap": Baseline("anchor-distance+arap", arap.solve),
 }
 
 

@@ -33,11 +33,19 @@ class Method(Protocol):
 
 
 @dataclass(frozen=True)
-class FromAnchors:
-    """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`."""
+class Baseline:
+    """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`.
+
+    Attributes
+    ----------
+    anchored : bool
+        Whether it works from anchors. One that does not ignores those it is given, so that all
+        methods can be called alike.
+    """
 
     name: str
     solve: Solve
+    anchored: bool = True
 
     def __call__(
         self,
@@ -47,12 +55,12 @@ class FromAnchors:
         settings: Settings | None = None,
         progress: ProgressCallback | None = None,
     ) -> MatchResult:
-        if anchors is None:
+        if anchors is None and self.anchored:
             raise InputError(f"baseline {self.name!r} works from anchors; give at least three")
         settings = settings or Settings()
         clock = Stopwatch()
         with clock.time("total"), workers(settings.threads) as pool:
             with clock.time("prepare"):
-                problem = prepare(partial, full, anchors)
+                problem = prepare(partial, full, anchors if self.anchored else None)
             answer = self.solve(problem, settings, pool, clock, progress or ignore)
         return carried_back(problem, answer, clock.seconds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
@@ -27,6 +29,38 @@ def answer_of(
         settings=settings,
         scale=scale,
     )
+
+
+def answer_without_anchors(
+    problem: Problem,
+    points: SurfacePoints | None,
+    settings: Settings,
+    region_score: np.ndarray | None = None,
+    confidence: np.ndarray | None = None,
+    **more: Any,
+) -> Answer:
+    """The answer of a method that needs no anchors.
+
+    Parameters
+    ----------
+    points : SurfacePoints or None
+        One per partial vertex; None for a method that finds the region alone.
+    region_score : (n_full,) float array, optional
+        The grown image of the map if not given.
+    confidence : (n_partial,) float array, optional
+        One half everywhere if the method has nothing to say about it, and 0 without a map.
+    more : further fields of `Answer`
+    """
+    count = problem.partial.mesh.n_vertices
+    if points is None:
+        points = SurfacePoints(np.full(count, -1), np.full((count, 3), np.nan))
+        confidence = np.zeros(count)
+    if region_score is None:
+        full = problem.full.mesh
+        region_score = image_score(full, points.nearest_vertex(full))
+    if confidence is None:
+        confidence = np.full(count, 0.5)
+    return Answer(points, confidence, region_score, settings, **more)
 
 
 def image_score(full: Mesh, image: np.ndarray) -> np.ndarray:
