@@ -1,0 +1,122 @@
+"""Weights in files: our own without pickle, published ones by torch's restricted reader.
+
+Our own are ``.npz`` files: one array a parameter, under its name in the network, and the
+architecture as JSON. Nothing in either kind of file is ever run.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nho.errors import InputError
+from nho.features.architecture import Architecture
+from nho.features.backend import quiet_torch
+from nho.features.matcher import Matcher
+from nho.features.methods import METHODS, new_matcher
+from nho.features.published import fill, matcher_of
+from nho.npz import check_archive, read_array
+from nho.wholefile import write_whole
+
+MOST_BYTES = 256 << 20  # of a file: the published ones have 2 to 3 MB
+_MOST_TENSORS = 2000
+_DEEPEST = 4  # tables inside of tables
+_ARCHITECTURE = "architecture"  # member that holds the JSON
+
+
+def save_checkpoint(path: str | Path, matcher: Matcher) -> None:
+    """Write a network as one ``.npz`` file, whole or not at all."""
+    text = json.dumps(matcher.architecture.as_dict(), sort_keys=True)
+    arrays = {_ARCHITECTURE: np.frombuffer(text.encode(), dtype=np.uint8)}
+    arrays |= {name: tensor.numpy() for name, tensor in matcher.state_dict().items()}
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+    write_whole(Path(path), content.getvalue())
+
+
+def load_checkpoint(path: str | Path) -> Matcher:
+    """Read a network: ``.npz`` as written above, or a published ``.pth``."""
+    path = Path(path)
+    try:
+        if not path.is_file():  # neither a pipe, which might never end
+            raise InputError(f"{path}: no such file; give a checkpoint")
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise InputError(f"{path}: {size} bytes are more than any checkpoint known here has")
+        with quiet_torch(0):
+            return _from_npz(path) if path.suffix == ".npz" else _from_torch(path)
+    except InputError:
+        raise
+    except Exception as problem:  # damaged in whatever way: unpacking code raises anything
+        raise InputError(
+            f"{path}: cannot be read as a checkpoint ({type(problem).__name__}); "
+            "the file is damaged or of another kind"
+        ) from problem
+
+
+def _from_npz(path: Path) -> Matcher:
+    content = path.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        check_archive(archive, len(content))
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if _ARCHITECTURE not in names or len(names) > _MOST_TENSORS:
+            raise InputError(f"{path}: not a checkpoint of this program; give one")
+        text = read_array(archive, f"{_ARCHITECTURE}.npy")
+        arrays = {
+            name: read_array(archive, f"{name}.npy") for name in names if name != _ARCHITECTURE
+        }
+    architecture = Architecture.from_dict(json.loads(text.tobytes().decode()))
+    if architecture.method not in METHODS:
+        raise InputError(f"{path}: its method {architecture.method!r} is not known here")
+    _check_size(path, architecture, sum(array.size for array in arrays.values()))
+    matcher = new_matcher(architecture)
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    fill(matcher, tensors, str(path))
+    return matcher
+
+
+def _check_size(path: Path, architecture: Architecture, numbers: int) -> None:
+    """Refuse a small file that asks for a large network, before memory is asked for."""
+    least = architecture.blocks * architecture.width**2 + architecture.outputs
+    if least > numbers:
+        raise InputError(f"{path}: its architecture needs more numbers than it holds")
+
+
+def _from_torch(path: Path) -> Matcher:
+    # On the processor: a file may name a device that is not here.
+    content = torch.load(path, map_location="cpu", weights_only=True)
+    return matcher_of(flattened(content, str(path)), str(path))
+
+
+def flattened(content: Any, source: str) -> dict[str, Tensor]:
+    """Tensors of nested tables, their names joined by dots."""
+    found: dict[str, Tensor] = {}
+
+    def visit(value: Any, name: str, depth: int) -> None:
+        if isinstance(value, Tensor):
+            if value.layout is not torch.strided or value.is_quantized or value.is_meta:
+                raise InputError(f"{source}: tensor {name} is not stored as plain numbers")
+            if value.numel() * value.element_size() > MOST_BYTES:  # repeated by strides of zero
+                raise InputError(f"{source}: tensor {name} is too large for a network")
+            if len(found) >= _MOST_TENSORS:
+                raise InputError(f"{source}: more than {_MOST_TENSORS} tensors")
+            found[name] = value.detach()
+        elif isinstance(value, Mapping) and depth < _DEEPEST:
+            for key, inner in value.items():
+                visit(inner, f"{name}.{key}" if name else str(key), depth + 1)
+        else:
+            raise InputError(
+                f"{source}: {name or 'its content'} is a {type(value).__name__}, not a tensor; "
+                "give a file of weights alone"
+            )
+
+    visit(content, "", 0)
+    return found

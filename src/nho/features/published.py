@@ -1,0 +1,175 @@
+"""Published weights: their names of tensors, and what the files do not say about the networks.
+
+The tensors are those of the authors' public code, read for its conventions alone. Every tensor of a
+file finds its place, or the file is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nho.errors import InputError
+from nho.features.architecture import Architecture
+from nho.features.matcher import Matcher
+from nho.features.methods import new_matcher
+
+_MOST_NAMED = 6  # of the tensors that are wrong
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one implementation calls its tensors.
+
+    Attributes
+    ----------
+    known_by : str
+        A tensor that only this one has.
+    prefix : str
+        Of the names of DiffusionNet's tensors.
+    names : tuple of (pattern, replacement)
+        The first whose pattern is the whole name tells ours.
+    """
+
+    known_by: str
+    prefix: str
+    names: tuple[tuple[str, str], ...]
+
+    def translated(self, name: str) -> str | None:
+        """Our name of a tensor; None for one that has no place."""
+        for pattern, ours in self.names:
+            match = re.fullmatch(pattern, name)
+            if match:
+                return match.expand(ours)
+        return None
+
+
+def _diffusion_net(prefix: str, first: str, block: str, layer: str) -> tuple[tuple[str, str], ...]:
+    start, block = re.escape(prefix), rf"{re.escape(prefix)}{block}"
+    ours = r"extractor.blocks.\1"
+    return (
+        (rf"{start}first_{first}\.(weight|bias)", r"extractor.first.\1"),
+        (rf"{start}last_{first}\.(weight|bias)", r"extractor.last.\1"),
+        (rf"{block}diffusion\.diffusion_time", rf"{ours}.diffusion.time"),
+        (rf"{block}gradient_features\.A_re\.weight", rf"{ours}.gradients.real.weight"),
+        (rf"{block}gradient_features\.A_im\.weight", rf"{ours}.gradients.imaginary.weight"),
+        (rf"{block}mlp\.miniMLP_{layer}_00([0-2])\.(weight|bias)", rf"{ours}.layers.\2.\3"),
+    )
+
+
+_LAYER = r"feat_refiner\.layers\.([0-9]+)\."
+_REFINER = (
+    *(
+        (rf"{_LAYER}attn\.{theirs}\.(weight|bias)", rf"refinement.layers.\1.{ours}.\2")
+        for theirs, ours in (
+            (r"proj\.0", "query"),
+            (r"proj\.1", "key"),
+            (r"proj\.2", "value"),
+            ("merge", "merge"),
+        )
+    ),
+    (rf"{_LAYER}mlp\.0\.(weight|bias)", r"refinement.layers.\1.hidden.\2"),
+    (rf"{_LAYER}mlp\.3\.(weight|bias)", r"refinement.layers.\1.last.\2"),
+    (r"feat_refiner\.(first|last)_lin\.(weight|bias)", r"refinement.\1.\2"),
+    (
+        r"feat_refiner\.overlap_predictor\.overlap_score_net\.([02])\.(weight|bias)",
+        r"refinement.overlap.\1.\2",
+    ),
+)
+
+DIALECTS = (
+    Dialect(
+        "feature_extractor.first_lin.weight",
+        "feature_extractor.",
+        (*_diffusion_net("feature_extractor.", "lin", r"block_([0-9]+)\.", "mlp_layer"), *_REFINER),
+    ),
+    Dialect(
+        "networks.feature_extractor.first_linear.weight",
+        "networks.feature_extractor.",
+        _diffusion_net("networks.feature_extractor.", "linear", r"blocks\.([0-9]+)\.", "linear"),
+    ),
+)
+
+
+def matcher_of(tensors: Mapping[str, Tensor], source: str) -> Matcher:
+    """The network of a published file's tensors, known by their names and sizes.
+
+    Parameters
+    ----------
+    tensors : flat table, names of nested tables joined by dots
+    source : str
+        Name of the file, for errors.
+    """
+    dialect = next((one for one in DIALECTS if one.known_by in tensors), None)
+    if dialect is None:
+        raise InputError(
+            f"{source}: its tensors are those of no network known here (DPFM, ULRSSM, Wormhole); "
+            "give a checkpoint of one of them"
+        )
+    found: dict[str, Tensor] = {}
+    unknown = []
+    for name, tensor in tensors.items():
+        ours = dialect.translated(name)
+        if ours is None or ours in found:
+            unknown.append(name)
+        else:
+            # A convolution over single vertices is a matrix with a third axis of length one.
+            found[ours] = tensor[:, :, 0] if tensor.ndim == 3 and tensor.shape[2] == 1 else tensor
+    _refuse(source, "tensors without a place in the network", unknown)
+    matcher = new_matcher(_architecture(found, source))
+    fill(matcher, found, source)
+    return matcher
+
+
+def fill(matcher: Matcher, tensors: Mapping[str, Tensor], source: str) -> None:
+    """Give a network its weights; every name and every size must fit."""
+    wanted = matcher.state_dict()
+    _refuse(source, "tensors missing", [name for name in wanted if name not in tensors])
+    _refuse(source, "tensors unknown", [name for name in tensors if name not in wanted])
+    wrong = [
+        f"{name} of size {tuple(tensors[name].shape)} instead of {tuple(tensor.shape)}"
+        for name, tensor in wanted.items()
+        if tensors[name].shape != tensor.shape
+    ]
+    _refuse(source, "tensors of the wrong size", wrong)
+    odd = [
+        name
+        for name, tensor in tensors.items()
+        if not tensor.is_floating_point() or not bool(torch.isfinite(tensor).all())
+    ]
+    _refuse(source, "tensors with values that are no numbers", odd)
+    matcher.load_state_dict(dict(tensors))
+    matcher.eval()
+
+
+def _architecture(found: Mapping[str, Tensor], source: str) -> Architecture:
+    """What the sizes tell, and what the authors' settings say beyond them."""
+    first, last = found.get("extractor.first.weight"), found.get("extractor.last.weight")
+    if first is None or last is None or first.ndim != 2 or last.ndim != 2:
+        raise InputError(f"{source}: the first or last layer is missing or no matrix")
+    inputs = first.shape[1]
+    if inputs not in (3, 6):
+        raise InputError(f"{source}: networks with {inputs} inputs are not known here")
+    common: dict[str, Any] = {
+        "frame": "given",
+        "outputs": last.shape[0],
+        "width": first.shape[0],
+        "blocks": sum(name.endswith("diffusion.time") for name in found),
+    }
+    if any(name.startswith("refinement.") for name in found):
+        return Architecture("dpfm", map_modes=50, map_weight=100.0, **common)
+    common |= {"turning": "framed", "map_modes": 200}
+    if inputs == 3:
+        return Architecture("ulrssm", temperature=0.07, **common)
+    return Architecture("wormhole", "xyz+normals", temperature=0.01, **common)
+
+
+def _refuse(source: str, what: str, names: list[str]) -> None:
+    if names:
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        raise InputError(f"{source}: {what}: {', '.join(names[:_MOST_NAMED])}{more}")
