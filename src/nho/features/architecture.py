@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
 from nho.errors import InputError
+from nho.features import local_shape
 from nho.features.diffusion_net import Turning
 
-Inputs = Literal["xyz", "xyz+normals", "hks"]
+Inputs = Literal["xyz", "xyz+normals", "hks", "local"]
 Frame = Literal["given", "centred"]
 
-CHANNELS: dict[str, int] = {"xyz": 3, "xyz+normals": 6, "hks": 16}
+CHANNELS: dict[str, int] = {"xyz": 3, "xyz+normals": 6, "hks": 16, "local": local_shape.CHANNELS}
 _LARGEST = 4096  # of any whole number below: beyond it a file asks for gigabytes
 
 
@@ -24,9 +25,9 @@ class Architecture:
     ----------
     method : str
         Name of the method in `nho.features.methods`.
-    inputs : {"xyz", "xyz+normals", "hks"}
-        Values at the vertices that go in: coordinates, with normals, or heat kernel signatures,
-        which do not change when a surface is moved.
+    inputs : {"xyz", "xyz+normals", "hks", "local"}
+        Values at the vertices that go in: coordinates, with normals; or what does not change when a
+        surface is moved: heat kernel signatures, or those of `nho.features.local_shape`.
     frame : {"given", "centred"}
         Of the coordinates: as given, or from each surface's own centre. Networks trained on a data
         set whose shapes lie in one frame want it kept.
@@ -48,6 +49,12 @@ class Architecture:
         Whether the functional map uses the features after attention, not those before.
     temperature : float
         Of soft maps: differences of cosines that make a factor of e.
+    neighbours : int
+        Vertices around each whose echo is looked at (EchoMatch).
+    compared : float
+        Vertices that echoes go between, in an area as large as the full shape; 0 = all there are.
+    overlap_width, overlap_blocks : int
+        Of the second DiffusionNet, which reads the echoes.
     dropout : float
         While training.
     """
@@ -66,6 +73,10 @@ class Architecture:
     heads: int = 4
     refined: bool = False
     temperature: float = 0.07
+    neighbours: int = 64
+    compared: float = 0.0
+    overlap_width: int = 16
+    overlap_blocks: int = 3
     dropout: float = 0.5
 
     def __post_init__(self) -> None:

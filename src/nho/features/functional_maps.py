@@ -49,7 +49,7 @@ def resolvent_mask(rows: Tensor, columns: Tensor) -> Tensor:
     return (difference**2).sum(dim=0)
 
 
-def soft_map(own: Tensor, other: Tensor, temperature: float) -> Tensor:
+def soft_map(own: Tensor, other: Tensor, temperature: float | Tensor) -> Tensor:
     """(n_partial, n_full) rows that sum to one: softmax of the cosines between features.
 
     For training, where it must be differentiable; it holds all pairs at once.

@@ -49,12 +49,14 @@ class Dialect:
         return None
 
 
-def _diffusion_net(prefix: str, first: str, block: str, layer: str) -> tuple[tuple[str, str], ...]:
+def _diffusion_net(
+    prefix: str, first: str, block: str, layer: str, net: str = "extractor"
+) -> tuple[tuple[str, str], ...]:
     start, block = re.escape(prefix), rf"{re.escape(prefix)}{block}"
-    ours = r"extractor.blocks.\1"
+    ours = rf"{net}.blocks.\1"
     return (
-        (rf"{start}first_{first}\.(weight|bias)", r"extractor.first.\1"),
-        (rf"{start}last_{first}\.(weight|bias)", r"extractor.last.\1"),
+        (rf"{start}first_{first}\.(weight|bias)", rf"{net}.first.\1"),
+        (rf"{start}last_{first}\.(weight|bias)", rf"{net}.last.\1"),
         (rf"{block}diffusion\.diffusion_time", rf"{ours}.diffusion.time"),
         (rf"{block}gradient_features\.A_re\.weight", rf"{ours}.gradients.real.weight"),
         (rf"{block}gradient_features\.A_im\.weight", rf"{ours}.gradients.imaginary.weight"),
@@ -82,7 +84,25 @@ _REFINER = (
     ),
 )
 
+
+def _echo_match(prefix: str) -> Dialect:
+    blocks = r"block_([0-9]+)\."
+    extractor, listener = f"{prefix}feature_extractor.", f"{prefix}overlap_diffusion_net."
+    return Dialect(
+        f"{listener}first_lin.weight",
+        extractor,
+        (
+            *_diffusion_net(extractor, "lin", blocks, "mlp_layer"),
+            *_diffusion_net(listener, "lin", blocks, "mlp_layer", "listener"),
+            (rf"{re.escape(prefix)}permutation_network\.tau", "temperature"),
+        ),
+    )
+
+
 DIALECTS = (
+    # Its bare tensors have all the names that DPFM is known by, and more.
+    _echo_match("networks.echo_match_net."),
+    _echo_match(""),
     Dialect(
         "feature_extractor.first_lin.weight",
         "feature_extractor.",
@@ -108,8 +128,8 @@ def matcher_of(tensors: Mapping[str, Tensor], source: str) -> Matcher:
     dialect = next((one for one in DIALECTS if one.known_by in tensors), None)
     if dialect is None:
         raise InputError(
-            f"{source}: its tensors are those of no network known here (DPFM, ULRSSM, Wormhole); "
-            "give a checkpoint of one of them"
+            f"{source}: its tensors are those of no network known here (DPFM, ULRSSM, Wormhole, "
+            "EchoMatch); give a checkpoint of one of them"
         )
     found: dict[str, Tensor] = {}
     unknown = []
@@ -159,14 +179,30 @@ def _architecture(found: Mapping[str, Tensor], source: str) -> Architecture:
         "frame": "given",
         "outputs": last.shape[0],
         "width": first.shape[0],
-        "blocks": sum(name.endswith("diffusion.time") for name in found),
+        "blocks": _blocks(found, "extractor"),
     }
+    listener = found.get("listener.first.weight")
+    if listener is not None:
+        if listener.ndim != 2 or inputs != 3:
+            raise InputError(f"{source}: not the sizes of an EchoMatch network of coordinates")
+        return Architecture(
+            "echomatch",
+            temperature=0.1,
+            neighbours=listener.shape[1],
+            overlap_width=listener.shape[0],
+            overlap_blocks=_blocks(found, "listener"),
+            **common,
+        )
     if any(name.startswith("refinement.") for name in found):
         return Architecture("dpfm", map_modes=50, map_weight=100.0, **common)
     common |= {"turning": "framed", "map_modes": 200}
     if inputs == 3:
         return Architecture("ulrssm", temperature=0.07, **common)
     return Architecture("wormhole", "xyz+normals", temperature=0.01, **common)
+
+
+def _blocks(found: Mapping[str, Tensor], net: str) -> int:
+    return sum(name.startswith(net) and name.endswith("diffusion.time") for name in found)
 
 
 def _refuse(source: str, what: str, names: list[str]) -> None:

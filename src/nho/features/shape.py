@@ -11,6 +11,7 @@ from torch import Tensor
 from nho.errors import InputError
 from nho.features.architecture import CHANNELS, Architecture
 from nho.features.diffusion_net import Surface
+from nho.features.local_shape import local_shape
 from nho.features.operators import Operators, operators
 from nho.mesh import Mesh
 
@@ -103,6 +104,8 @@ def _values(mesh: Mesh, found: Operators, inputs: str) -> np.ndarray:
         return mesh.vertices
     if inputs == "xyz+normals":
         return np.concatenate([mesh.vertices, mesh.vertex_normals], axis=1)
+    if inputs == "local":
+        return local_shape(mesh, found, 1.0)  # the area of the full shape is one here
     return heat_kernel_signature(found, CHANNELS[inputs])
 
 
