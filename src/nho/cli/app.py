@@ -21,6 +21,7 @@ from nho.cli import (
     fit,
     match,
     studio,
+    train,
     transfer,
 )
 from nho.cli.saying import say
@@ -59,6 +60,7 @@ app.command("bench")(bench.bench_command)
 app.command("eval")(evaluate.eval_command)
 app.command("transfer")(transfer.transfer_command)
 app.command("fit")(fit.fit_command)
+app.command("train")(train.train_command)
 app.command("demo")(demo.demo_command)
 app.command("doctor")(doctor.doctor_command)
 app.add_typer(cache.app, name="cache")

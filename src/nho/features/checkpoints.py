@@ -32,11 +32,12 @@ _DEEPEST = 4  # tables inside of tables
 _ARCHITECTURE = "architecture"  # member that holds the JSON
 
 
-def save_checkpoint(path: str | Path, matcher: Matcher) -> None:
-    """Write a network as one ``.npz`` file, whole or not at all."""
+def save_checkpoint(path: str | Path, matcher: Matcher, half: bool = False) -> None:
+    """Write a network as one ``.npz`` file, whole or not at all; ``half``: in 16 bits a number."""
     text = json.dumps(matcher.architecture.as_dict(), sort_keys=True)
     arrays = {_ARCHITECTURE: np.frombuffer(text.encode(), dtype=np.uint8)}
-    arrays |= {name: tensor.numpy() for name, tensor in matcher.state_dict().items()}
+    kind = np.float16 if half else np.float32
+    arrays |= {name: tensor.numpy().astype(kind) for name, tensor in matcher.state_dict().items()}
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
     write_whole(Path(path), content.getvalue())

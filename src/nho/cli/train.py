@@ -1,0 +1,58 @@
+"""`nho train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nho.cli.console import progress_display
+from nho.cli.match import Quiet
+from nho.cli.saying import say
+from nho.cli.stopping import if_stopped
+
+
+def train_command(
+    method: Annotated[
+        str, typer.Argument(help="`dpfm`, `ulrssm`, `wormhole` or `echomatch`.", metavar="METHOD")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="File for the network, ending in .npz.")],
+    steps: Annotated[int, typer.Option("--steps", help="Steps, one pair of shapes each.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of shapes and first weights.")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Train the network of a learned method on generated shapes, on one core.
+
+    The shapes are made here, so the network is yours to give away. Needs the extra `features`.
+
+    A training that was stopped goes on where it was when the same command is given again; until it
+    is done, its state lies beside the file, with `.unfinished` at the end of its name.
+
+    Example: `nho train dpfm --out dpfm.npz --steps 500`
+    """
+    from nho.features.backend import require_torch
+
+    require_torch()
+    from nho.features.training import Plan  # torch takes seconds to import
+    from nho.features.training_files import train_to_file, unfinished
+
+    plan = Plan(method, steps=steps, seed=seed)
+
+    def rest() -> str:
+        if unfinished(out).exists():
+            return f"{unfinished(out)} holds what is done; the same command goes on from there"
+        return "nothing was written; the same command starts anew"
+
+    def told(done: int) -> None:
+        if not quiet:
+            say(f"going on after step {done} of {steps}", err=True)
+
+    with if_stopped(rest):
+        with progress_display(quiet) as progress:
+            trained = train_to_file(plan, out, progress, told)
+        if not quiet:
+            say(
+                f"loss on held-out pairs: {trained.loss_before:.3f} before, "
+                f"{trained.loss_after:.3f} after; wrote {out}"
+            )
