@@ -18,7 +18,7 @@ def train_command(
         str, typer.Argument(help="`dpfm`, `ulrssm`, `wormhole` or `echomatch`.", metavar="METHOD")
     ],
     out: Annotated[Path, typer.Option("--out", help="File for the network, ending in .npz.")],
-    steps: Annotated[int, typer.Option("--steps", help="Steps, one pair of shapes each.")] = 2000,
+    steps: Annotated[int, typer.Option("--steps", help="Steps, one pair of shapes each.")] = 1200,
     seed: Annotated[int, typer.Option("--seed", help="Seed of shapes and first weights.")] = 0,
     quiet: Quiet = False,
 ) -> None:

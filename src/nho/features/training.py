@@ -60,7 +60,7 @@ class Plan:
     """
 
     method: str
-    steps: int = 2000
+    steps: int = 1200
     seed: int = 0
     pairs: int = 240
     size: tuple[int, int] = (500, 800)

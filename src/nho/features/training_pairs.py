@@ -103,10 +103,10 @@ def _with_truth(
     on_posed = _on_the_right_side(posed.mesh, back.positions(poses.posed), home)
     region = kept[on_posed.face]
 
-    scale = 1 / np.sqrt(full.mesh.area)
+    # Poses differ in area as no two scans of one surface do: each is brought to its own unit.
     partial_mesh, full_mesh = (
-        Mesh(scale * mesh.vertices @ _any_rotation(random), mesh.faces, mesh.name)
-        for mesh in (cut.mesh, full.mesh)
+        Mesh(mesh.vertices @ _any_rotation(random) / np.sqrt(uncut.area), mesh.faces, mesh.name)
+        for mesh, uncut in ((cut.mesh, posed.mesh), (full.mesh, full.mesh))
     )
     return TrainingPair(partial_mesh, full_mesh, truth, vertex, region)
 
