@@ -13,15 +13,22 @@ from nho.settings import PRESETS, Settings, preset
 KINDS = get_type_hints(Settings)
 NUMBERS = [name for name, kind in KINDS.items() if kind in (int, float)]
 CHOICES = [name for name, kind in KINDS.items() if get_args(kind)]
-
-
 SWITCHES = [name for name, kind in KINDS.items() if kind is bool]
+TEXTS = [name for name, kind in KINDS.items() if kind is str]
 
 
-def test_every_field_is_a_number_a_choice_or_a_switch():
-    known = set(NUMBERS) | set(CHOICES) | set(SWITCHES)
+def test_every_field_is_a_number_a_choice_a_switch_or_a_text():
+    known = set(NUMBERS) | set(CHOICES) | set(SWITCHES) | set(TEXTS)
     assert known == {field.name for field in dataclasses.fields(Settings)}
-    assert NUMBERS and CHOICES and SWITCHES
+    assert NUMBERS and CHOICES and SWITCHES and TEXTS
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_is_kept_as_it_is_and_nothing_else_is_taken(name):
+    assert getattr(Settings().with_text([f"{name}=a,b c=d"]), name) == "a,b c=d"
+    for bad in (None, 3, ["a"], b"a"):
+        with pytest.raises(InputError, match=f"setting {name}=.* must be a text"):
+            Settings(**{name: bad})
 
 
 @pytest.mark.parametrize("name", SWITCHES)

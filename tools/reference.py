@@ -189,11 +189,13 @@ def _value(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
+    if value == "":
+        return "none"
     return f"{value:,}" if isinstance(value, int) else f"`{value}`"
 
 
 def _kind(kind: Any) -> str:
-    named = {int: "whole number", float: "number", bool: "`true`, `false`"}
+    named = {int: "whole number", float: "number", bool: "`true`, `false`", str: "text"}
     return named.get(kind) or ", ".join(f"`{choice}`" for choice in get_args(kind))
 
 

@@ -34,13 +34,17 @@ def solve(
     pool: Workers,
     clock: Stopwatch,
     progress: ProgressCallback,
+    aligning: np.ndarray | None = None,
 ) -> Answer:
-    """The paper's recipe: spectra, reciprocal loop, dense refinement."""
+    """The paper's recipe: spectra, reciprocal loop, dense refinement.
+
+    ``aligning``: see `ReciprocalLoop`.
+    """
     with clock.time("spectra"):
         progress(Progress("spectra", 0, 1))
         shapes = analyse(problem, settings, pool)
         progress(Progress("spectra", 1, 1))
-    loop = ReciprocalLoop(shapes, problem.anchors, pool, progress)
+    loop = ReciprocalLoop(shapes, problem.anchors, pool, progress, aligning)
     with clock.time("operator"):
         loop.run()
     with clock.time("refinement"):
@@ -61,6 +65,13 @@ def solve(
 class ReciprocalLoop:
     """Operator and correspondence, each improving the other.
 
+    Parameters
+    ----------
+    anchors : (m, 2) int array
+        Where the region is.
+    aligning : (m', 2) int array, optional
+        Pairs that align the eigenspaces, if not the anchors themselves (App. C).
+
     Attributes
     ----------
     indicator : (n_full,) float array
@@ -68,16 +79,22 @@ class ReciprocalLoop:
     modes : Basis
         Eigenpairs of that operator, as many as refinement needs.
     evidence : (m', 2) int array
-        Anchors and reliable matches used for the last alignment.
+        Anchors and reliable matches that the operator was fitted to last.
     """
 
     def __init__(
-        self, shapes: Shapes, anchors: np.ndarray, pool: Workers, progress: ProgressCallback
+        self,
+        shapes: Shapes,
+        anchors: np.ndarray,
+        pool: Workers,
+        progress: ProgressCallback,
+        aligning: np.ndarray | None = None,
     ) -> None:
         settings = shapes.settings
         self._shapes, self.settings = shapes, settings
         self._pool, self._progress = pool, progress
         self.anchors = self.evidence = anchors
+        self._aligning = self._pairs = anchors if aligning is None else aligning
         self.warnings: list[str] = []
         self.curves: dict[str, list[dict[str, float]]] = {}
         self.troubles: list[str] = []
@@ -122,12 +139,17 @@ class ReciprocalLoop:
         seen("fit")
         for number in range(1, self.settings.rounds + 1):
             target = self.map()
-            more = reliable_matches(
-                target, self.distortion(target), self.settings.distortion_threshold, self.anchors
-            )
-            self.evidence = np.concatenate([self.anchors, more])
+            distortion = self.distortion(target)
+            self.evidence = self._with_reliable(self.anchors, target, distortion)
+            self._pairs = self._with_reliable(self._aligning, target, distortion)
             self._fit(f"round {number}")
             seen(f"round {number}")
+
+    def _with_reliable(
+        self, fixed: np.ndarray, target: np.ndarray, distortion: np.ndarray
+    ) -> np.ndarray:
+        threshold = self.settings.distortion_threshold
+        return np.concatenate([fixed, reliable_matches(target, distortion, threshold, fixed)])
 
     def _fit(self, stage: str) -> None:
         self.indicator, self.curves[stage], trouble = fit_operator(
@@ -153,10 +175,10 @@ class ReciprocalLoop:
 
     def map(self) -> np.ndarray:
         """(n_partial,) vertices of the full shape: alignment, then search inside the support."""
-        dimension = min(self.settings.spectral_modes, len(self.anchors))
+        dimension = min(self.settings.spectral_modes, len(self._aligning))
         psi = self.modes.functions[:, :dimension]
         phi = self._shapes.partial_basis.functions[:, :dimension]
-        p, q = self.evidence.T
+        p, q = self._pairs.T
         aligned = psi @ align(psi[q], phi[p])
         support = np.flatnonzero(self.score() > 0.5)
         if not len(support):

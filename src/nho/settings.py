@@ -29,6 +29,7 @@ class Settings:
     seed: int = 0  # initial weights of the networks
     threads: int = 0  # worker threads; 0 = every core. The answer does not depend on it.
     solve_vertices: int = 0  # larger meshes are solved on about so many; 0 = on all of them
+    weights: str = ""  # learned methods: files or folders, by commas; empty = those that come along
 
     # The recipe: "reciprocal" is the paper's loop; "guided" starts from distances to the anchors,
     # bends the partial surface onto the full one, and uses the operator in between.
@@ -95,6 +96,8 @@ class Settings:
                 raise InputError(
                     f"setting {field}={value!r} is not one of {', '.join(map(str, choices))}"
                 )
+            if kind is str and not isinstance(value, str):
+                raise InputError(f"setting {field}={value!r} must be a text")
             if kind is bool and not isinstance(value, bool):
                 raise InputError(f"setting {field}={value!r} must be true or false")
             if kind is int and (isinstance(value, bool) or not isinstance(value, int)):

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from nho.baselines import anchor_distance, arap, nearest, zoomout
+from nho.baselines import anchor_distance, arap, learned, nearest, zoomout
 from nho.baselines.interface import Baseline, Method
 from nho.errors import InputError
 from nho.problem import AnchorsLike, MeshLike
@@ -21,6 +21,13 @@ BASELINES: dict[str, Method] = {
     "anchor-distance": Baseline("anchor-distance", anchor_distance.solve),
     "anchor-distance+zoomout": Baseline("anchor-distance+zoomout", zoomout.solve),
     "anchor-distance+arap": Baseline("anchor-distance+arap", arap.solve),
+    "dpfm": Baseline("dpfm", learned.Learned("dpfm"), anchored=False, learned=True),
+    "dpfm+zoomout": Baseline(
+        "dpfm+zoomout", learned.Learned("dpfm", zoomed=True), anchored=False, learned=True
+    ),
+    "ulrssm": Baseline("ulrssm", learned.Learned("ulrssm"), anchored=False, learned=True),
+    "wormhole": Baseline("wormhole", learned.Learned("wormhole"), anchored=False, learned=True),
+    "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
 }
 
 
@@ -34,8 +41,8 @@ def run(
 ) -> MatchResult:
     """Match a partial surface to a full one by a baseline; arguments as in `nho.match`.
 
-    Of the settings only ``threads`` and ``laplacian`` count: a baseline's numbers are its own and
-    stand in its file.
+    Of the settings only ``threads``, ``laplacian`` and ``weights`` count: a baseline's numbers are
+    its own and stand in its file.
     """
     if method_name not in BASELINES:
         raise InputError(f"baseline {method_name!r} is unknown; choose {', '.join(BASELINES)}")

@@ -41,11 +41,14 @@ class Baseline:
     anchored : bool
         Whether it works from anchors. One that does not ignores those it is given, so that all
         methods can be called alike.
+    learned : bool
+        Whether it needs torch and weights (settings.weights).
     """
 
     name: str
     solve: Solve
     anchored: bool = True
+    learned: bool = False
 
     def __call__(
         self,

@@ -62,7 +62,12 @@ def contenders(methods: list[str], changes: list[str], seeds: list[int]) -> list
                 settings = changed.replace(seed=seed)
                 found.append(Contender(name, " ".join(changes), str(seed), match, settings))
         elif name in BASELINES:
-            found.append(Contender(name, "", "-", BASELINES[name], None))
+            method = BASELINES[name]
+            # Of settings a baseline knows none but the weights of its network, if it has one.
+            own = [text for text in changes if text.partition("=")[0].strip() == "weights"]
+            own = own if getattr(method, "learned", False) else []
+            chosen = Settings().with_text(own) if own else None
+            found.append(Contender(name, " ".join(own), "-", method, chosen))
         else:
             known = ", ".join([*PRESETS, *BASELINES])
             raise InputError(f"method {name!r} is unknown; choose {known}")

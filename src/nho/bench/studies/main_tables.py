@@ -44,7 +44,9 @@ _AVERAGE = ("average", "average")
 
 def plan(request: Request) -> list[MatchTask]:
     """Every method on every pair, as it comes and normalised, unrotated and rotated."""
-    methods = request.methods or (_QUICK if request.quick else ("default", "paper", *BASELINES))
+    # Learned methods are asked for by name: they need torch, and weights.
+    others = [name for name, method in BASELINES.items() if not getattr(method, "learned", False)]
+    methods = request.methods or (_QUICK if request.quick else ("default", "paper", *others))
     rotations = ROTATIONS[:1] if request.quick else ROTATIONS
     conditions = [
         Conditions(input_scale=scale, rotate=seed)

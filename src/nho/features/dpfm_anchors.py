@@ -1,0 +1,106 @@
+"""Anchors from learned features (App. C): the paper's "Ours (DPFM)", and anchors for `match`.
+
+Nobody marks anything. Nearest features give a map, and local mapping distortion (LMD) says where it
+can be believed. The two things that anchors do get sets of their own: where the region is (A_H)
+must be right, and what aligns the eigenspaces (A_C) must cover the shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nho import reciprocal
+from nho.anchors import FEWEST
+from nho.answer import Answer
+from nho.errors import InputError
+from nho.features.pairs import Nearest, distortion_of, features_of
+from nho.mesh import Mesh
+from nho.parallel import Workers, workers
+from nho.problem import Problem, prepare
+from nho.progress import Progress, ProgressCallback
+from nho.sampling import sample_vertices
+from nho.settings import Settings, preset
+from nho.stopwatch import Stopwatch
+
+_TRUSTED = 0.42  # delta_H: LMD below which a match says where the region is
+_ALIGNING = 1.5  # delta_C: and below which a mutual match aligns
+MOST_ANCHORS = 25  # of `feature_anchors`
+
+
+def solve(
+    problem: Problem,
+    settings: Settings,
+    pool: Workers,
+    clock: Stopwatch,
+    progress: ProgressCallback,
+) -> Answer:
+    """The reciprocal loop of the preset ``paper`` from features of DPFM instead of anchors."""
+    own = {name: getattr(settings, name) for name in ("seed", "threads", "laplacian", "weights")}
+    settings = preset("paper").replace(**own)
+    with clock.time("features"):
+        region, aligning = two_sets(problem, settings, pool)
+        progress(Progress("features", 1, 1))
+    problem = replace(problem, anchors=region)
+    return reciprocal.solve(problem, settings, pool, clock, progress, aligning)
+
+
+def two_sets(problem: Problem, settings: Settings, pool: Workers) -> tuple[np.ndarray, np.ndarray]:
+    """(m, 2) and (m', 2) pairs: A_H for the operator and A_C for the alignment."""
+    nearest = Nearest.of(features_of("dpfm", problem, settings, pool), pool)
+    distortion = distortion_of(problem, nearest.target, settings)
+    sets = []
+    for kept in (distortion < _TRUSTED, nearest.mutual & (distortion < _ALIGNING)):
+        found = np.flatnonzero(kept)
+        if len(found) < FEWEST:
+            raise _too_few(problem, "dpfm", len(found))
+        sets.append(np.stack([found, nearest.target[found]], axis=1))
+    return sets[0], sets[1]
+
+
+def feature_anchors(partial: Mesh, full: Mesh, method: str, settings: Settings) -> np.ndarray:
+    """Anchors that a learned method finds by itself.
+
+    Parameters
+    ----------
+    partial, full : Mesh
+        In one unit. Networks that were trained on coordinates also want them to stand the same
+        way up as what they were trained on.
+    method : str
+        A name in `nho.features.methods.METHODS`.
+    settings : Settings
+        ``weights``, ``laplacian`` and ``threads`` count.
+
+    Returns
+    -------
+    (m, 2) int array
+        Vertices of the partial and of the full mesh, at most 25, well spread over what can be
+        believed: the map distorts little there.
+    """
+    with workers(settings.threads) as pool:
+        problem = prepare(partial, full, None)
+        features = features_of(method, problem, settings, pool)
+        distortion = distortion_of(problem, features.target, settings)
+        # Of several vertices with one partner, the least distorted.
+        order = np.lexsort((np.arange(len(distortion)), distortion))
+        order = order[distortion[order] < _TRUSTED]
+        _, first = np.unique(features.target[order], return_index=True)
+        kept = np.sort(order[first])
+        # Boundaries are where the part's spectrum differs most from the whole's.
+        inner = kept[~problem.partial.mesh.boundary_vertices[kept]]
+        kept = inner if len(inner) >= FEWEST else kept
+        if len(kept) < FEWEST:
+            raise _too_few(problem, method, len(kept))
+        count = min(MOST_ANCHORS, len(kept))
+        chosen = sample_vertices(problem.partial.mesh, count, candidates=kept)
+        pairs = (problem.partial, chosen), (problem.full, features.target[chosen])
+        return np.stack([side.given_of_solver[vertices] for side, vertices in pairs], axis=1)
+
+
+def _too_few(problem: Problem, method: str, count: int) -> InputError:
+    return InputError(
+        f"{problem.partial.given.name}: features of {method} give {count} matches that can be "
+        f"believed, at least {FEWEST} are needed; mark anchors by hand, or turn the shapes the "
+        "way up that the network was trained on"
+    )
