@@ -27,6 +27,7 @@ BASELINES: dict[str, Method] = {
     ),
     "ulrssm": Baseline("ulrssm", learned.Learned("ulrssm"), anchored=False, learned=True),
     "wormhole": Baseline("wormhole", learned.Learned("wormhole"), anchored=False, learned=True),
+    "echomatch": Baseline("echomatch", learned.Learned("echomatch"), anchored=False, learned=True),
     "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
 }
 
