@@ -12,8 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from nho import reciprocal
+from nho.anchor_checks import trusted
 from nho.anchors import FEWEST
 from nho.answer import Answer
+from nho.distance_evidence import AnchorDistances
 from nho.errors import InputError
 from nho.features.pairs import Nearest, distortion_of, features_of
 from nho.mesh import Mesh
@@ -81,21 +83,33 @@ def feature_anchors(partial: Mesh, full: Mesh, method: str, settings: Settings) 
     with workers(settings.threads) as pool:
         problem = prepare(partial, full, None)
         features = features_of(method, problem, settings, pool)
-        distortion = distortion_of(problem, features.target, settings)
-        # Of several vertices with one partner, the least distorted.
-        order = np.lexsort((np.arange(len(distortion)), distortion))
-        order = order[distortion[order] < _TRUSTED]
-        _, first = np.unique(features.target[order], return_index=True)
-        kept = np.sort(order[first])
-        # Boundaries are where the part's spectrum differs most from the whole's.
-        inner = kept[~problem.partial.mesh.boundary_vertices[kept]]
-        kept = inner if len(inner) >= FEWEST else kept
-        if len(kept) < FEWEST:
-            raise _too_few(problem, method, len(kept))
-        count = min(MOST_ANCHORS, len(kept))
-        chosen = sample_vertices(problem.partial.mesh, count, candidates=kept)
-        pairs = (problem.partial, chosen), (problem.full, features.target[chosen])
-        return np.stack([side.given_of_solver[vertices] for side, vertices in pairs], axis=1)
+        mutual = Nearest.of(features, pool).mutual
+    low = distortion_of(problem, features.target, settings) < _TRUSTED
+    found = np.flatnonzero(low & mutual)
+    # A mutual match is more often right, but a short list of them leaves most of a shape out.
+    found = found if len(found) >= MOST_ANCHORS else np.flatnonzero(low)
+    if len(found) < FEWEST:
+        raise _too_few(problem, method, len(found))
+    spread = _spread(problem, found, 2 * MOST_ANCHORS)
+    pairs = np.stack([spread, features.target[spread]], axis=1)
+    pairs = pairs[_agreeing(problem, pairs)]
+    chosen = _spread(problem, pairs[:, 0], MOST_ANCHORS)
+    sides = (problem.partial, chosen), (problem.full, features.target[chosen])
+    return np.stack([side.given_of_solver[vertices] for side, vertices in sides], axis=1)
+
+
+def _spread(problem: Problem, found: np.ndarray, most: int) -> np.ndarray:
+    """(m,) some of the partial vertices, each next one the farthest from those before."""
+    return sample_vertices(problem.partial.mesh, min(most, len(found)), candidates=found)
+
+
+def _agreeing(problem: Problem, pairs: np.ndarray) -> np.ndarray:
+    """(m,) bool: pairs whose distances to the others are the same on both shapes, as `match` asks.
+
+    A patch that lies undistorted on the wrong limb betrays itself by nothing else.
+    """
+    distances = AnchorDistances.measure(problem.partial.mesh, problem.full.mesh, pairs)
+    return trusted(distances, preset("default").anchor_limit)
 
 
 def _too_few(problem: Problem, method: str, count: int) -> InputError:
