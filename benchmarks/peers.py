@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.pairs import Task
+from nho.baselines.nricp import bent_onto
 from nho.surface import SurfacePoints, project
 
 Found = tuple[SurfacePoints, dict[str, float]]
@@ -104,18 +105,16 @@ def non_rigid_icp(task: Task) -> Found:
     Turned and moved onto the anchors first, as it needs a rough rigid fit; the closest points of
     the deformed surface are its map.
     """
-    import trimesh
-    from trimesh.registration import nricp_amberg, procrustes
+    from trimesh import transform_points
+    from trimesh.registration import procrustes
 
     clock = time.perf_counter()
     p, q = task.anchors.T
     rigid, _, _ = procrustes(
         task.partial.vertices[p], task.full.vertices[q], reflection=False, scale=False
     )
-    placed = trimesh.transform_points(task.partial.vertices, rigid)
-    source = trimesh.Trimesh(placed, task.partial.faces, process=False)
-    target = trimesh.Trimesh(task.full.vertices, task.full.faces, process=False)
-    bent = nricp_amberg(source, target, p, task.full.vertices[q])
+    placed = transform_points(task.partial.vertices, rigid)
+    bent = bent_onto(placed, task.partial.faces, task.full, task.anchors, onto_triangles=True)
     fitted = time.perf_counter()
     points, _ = project(task.full, bent)
     return points, {"registration": fitted - clock, "closest points": time.perf_counter() - fitted}

@@ -17,6 +17,7 @@ from nho.synthetic import Cut, cut_by_plane, take_faces
 
 # Learned ones need torch and weights: tests/features has theirs.
 NAMES = [name for name, method in baselines.BASELINES.items() if not method.learned]
+ANCHORED = [name for name in NAMES if baselines.BASELINES[name].anchored]
 
 
 def pairs_of(cut: Cut, count: int) -> np.ndarray:
@@ -86,7 +87,7 @@ def test_bending_and_another_mesh_cost_what_each_method_should_pay(rolled):
     cut, flat, pairs = rolled
     mean = {
         name: gaps(baselines.run(name, cut.mesh, flat, pairs), flat, cut.vertex_of_parent).mean()
-        for name in NAMES
+        for name in ANCHORED
     }
     assert mean["nearest"] > 5
     assert 0.5 < mean["anchor-distance"] < 1.6
@@ -140,7 +141,9 @@ def test_vertices_keep_the_order_they_were_given_in(whole, piece, anchors, answe
     full = Mesh(whole.vertices[f_order], random.permutation(f_place[whole.faces], axis=0))
     pairs = np.stack([p_place[anchors[:, 0]], f_place[anchors[:, 1]]], axis=1)
     shuffled, answer = baselines.run(name, partial, full, pairs[::-1]), answers[name]
-    np.testing.assert_array_equal(f_order[shuffled.vertex_map[p_place]], answer.vertex_map)
+    image = shuffled.vertex_map[p_place]
+    image = np.where(image >= 0, f_order[image], -1)  # some methods find the region alone
+    np.testing.assert_array_equal(image, answer.vertex_map)
     np.testing.assert_array_equal(shuffled.confidence[p_place], answer.confidence)
     np.testing.assert_array_equal(shuffled.region_score[f_place], answer.region_score)
 
@@ -156,7 +159,7 @@ def test_a_result_keeps_its_contract_and_says_where_the_time_went(whole, piece, 
     assert {"prepare", "total"} < set(result.timings)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ANCHORED)
 def test_a_component_without_anchors_is_left_out_and_marked(whole, piece, anchors, name):
     far = piece.mesh.vertices[:3] + 100
     partial = Mesh(
@@ -168,7 +171,7 @@ def test_a_component_without_anchors_is_left_out_and_marked(whole, piece, anchor
     assert any("hold no anchor" in warning for warning in result.warnings)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ANCHORED)
 def test_two_components_with_anchors_are_both_matched(whole, name):
     ring = np.abs(whole.vertices[whole.faces] @ [0.0, 0.0, 1.0]).min(axis=1) > 0.15
     used, faces = np.unique(whole.faces[ring], return_inverse=True)
@@ -188,7 +191,7 @@ def test_progress_tells_every_stage_to_its_end(whole, piece, anchors, name):
     assert last and all(event.step == event.steps for event in last.values())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ANCHORED)
 def test_too_few_anchors_are_refused(whole, piece, anchors, name):
     with pytest.raises(nho.InputError, match="2 distinct anchors given, at least 3"):
         baselines.run(name, piece.mesh, whole, anchors[:2])
@@ -214,7 +217,7 @@ def test_meshes_with_fewer_vertices_than_modes_are_matched():
     full = bumpy_sphere(1, seed=0)
     cut = cut_by_plane(full, np.array([0.0, 0.3, 1.0]), keep_area=0.6)
     assert len(cut.mesh.vertices) < 50
-    for name in NAMES:
+    for name in ANCHORED:
         result = baselines.run(name, cut.mesh, full, pairs_of(cut, 8))
         assert np.median(gaps(result, full, cut.vertex_of_parent)) < 0.5, name
 

@@ -6,7 +6,16 @@
 
 from __future__ import annotations
 
-from nho.baselines import anchor_distance, arap, learned, nearest, zoomout
+from nho.baselines import (
+    anchor_distance,
+    arap,
+    hamiltonian_alignment,
+    learned,
+    nearest,
+    nricp,
+    pfm,
+    zoomout,
+)
 from nho.baselines.interface import Baseline, Method
 from nho.errors import InputError
 from nho.problem import AnchorsLike, MeshLike
@@ -19,8 +28,13 @@ __all__ = ["BASELINES", "Baseline", "Method", "run"]
 BASELINES: dict[str, Method] = {
     "nearest": Baseline("nearest", nearest.solve),
     "anchor-distance": Baseline("anchor-distance", anchor_distance.solve),
-    "anchor-distance+zoomout": Baseline("anchor-distance+zoomout", zoomout.solve),
+    "anchor-distance+zoomout": Baseline("anchor-distance+zoomout", zoomout.solve_from_distances),
     "anchor-distance+arap": Baseline("anchor-distance+arap", arap.solve),
+    "pfm": Baseline("pfm", pfm.solve, anchored=False),
+    "pfm-wks": Baseline("pfm-wks", pfm.solve_by_waves, anchored=False),
+    "hamiltonian": Baseline("hamiltonian", hamiltonian_alignment.solve, anchored=False),
+    "zoomout": Baseline("zoomout", zoomout.solve_from_anchors),
+    "nricp": Baseline("nricp", nricp.solve),
     "dpfm": Baseline("dpfm", learned.Learned("dpfm"), anchored=False, learned=True),
     "dpfm+zoomout": Baseline(
         "dpfm+zoomout", learned.Learned("dpfm", zoomed=True), anchored=False, learned=True
