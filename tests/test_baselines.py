@@ -13,7 +13,7 @@ from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
 from nho.metrics import region_scores
 from nho.sampling import sample_vertices
-from nho.synthetic import Cut, cut_by_plane, take_faces
+from nho.synthetic import Cut, bumpy_sphere, cut_by_plane, take_faces
 
 # Learned ones need torch and weights: tests/features has theirs.
 NAMES = [name for name, method in baselines.BASELINES.items() if not method.learned]
@@ -31,8 +31,25 @@ def anchors(piece):
 
 
 @pytest.fixture(scope="module")
-def answers(whole, piece, anchors):
-    return {name: baselines.run(name, piece.mesh, whole, anchors) for name in NAMES}
+def cases(whole, piece):
+    """Part and whole to try each method on: tiny ones for those that search without anchors."""
+    ball = bumpy_sphere(1, seed=0)
+    tiny = cut_by_plane(ball, np.array([0.0, 0.3, 1.0]), keep_area=0.6)
+    return {name: (piece, whole) if name in ANCHORED else (tiny, ball) for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def events():
+    """What each method told while it found its answer."""
+    return {name: [] for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def answers(cases, events):
+    return {
+        name: baselines.run(name, cut.mesh, full, pairs_of(cut, 25), progress=events[name].append)
+        for name, (cut, full) in cases.items()
+    }
 
 
 def sheet(rolled: bool) -> Mesh:
@@ -133,8 +150,10 @@ def test_similarity_is_the_one_of_least_squares(piece):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_vertices_keep_the_order_they_were_given_in(whole, piece, anchors, answers, name):
+def test_vertices_keep_the_order_they_were_given_in(cases, answers, name):
     random = np.random.default_rng(1)
+    piece, whole = cases[name]
+    anchors = pairs_of(piece, 25)
     p_order, f_order = (random.permutation(len(m.vertices)) for m in (piece.mesh, whole))
     p_place, f_place = np.argsort(p_order), np.argsort(f_order)
     partial = Mesh(piece.mesh.vertices[p_order], p_place[piece.mesh.faces])
@@ -149,8 +168,8 @@ def test_vertices_keep_the_order_they_were_given_in(whole, piece, anchors, answe
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_result_keeps_its_contract_and_says_where_the_time_went(whole, piece, answers, name):
-    result = answers[name]
+def test_a_result_keeps_its_contract_and_says_where_the_time_went(cases, answers, name):
+    result, (piece, whole) = answers[name], cases[name]
     result.check_meshes(piece.mesh, whole)
     assert result.status == "ok" and result.warnings == () and result.suspect_anchors == ()
     np.testing.assert_array_equal(result.points.nearest_vertex(whole), result.vertex_map)
@@ -184,11 +203,18 @@ def test_two_components_with_anchors_are_both_matched(whole, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_progress_tells_every_stage_to_its_end(whole, piece, anchors, name):
-    events: list[nho.Progress] = []
-    baselines.run(name, piece.mesh, whole, anchors, progress=events.append)
-    last = {event.stage: event for event in events}
+def test_progress_tells_every_stage_to_its_end(answers, events, name):
+    last = {event.stage: event for event in events[name]}
     assert last and all(event.step == event.steps for event in last.values())
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ANCHORED])
+def test_methods_without_anchors_ignore_those_they_are_given(cases, answers, name):
+    cut, full = cases[name]
+    result, answer = baselines.run(name, cut.mesh, full, None), answers[name]
+    np.testing.assert_array_equal(result.vertex_map, answer.vertex_map)
+    np.testing.assert_array_equal(result.region_score, answer.region_score)
+    assert len(answer.anchors) == 0
 
 
 @pytest.mark.parametrize("name", ANCHORED)
@@ -212,8 +238,6 @@ def test_the_last_stage_holds_the_anchors(whole, piece, anchors, answers):
 
 
 def test_meshes_with_fewer_vertices_than_modes_are_matched():
-    from nho.synthetic import bumpy_sphere
-
     full = bumpy_sphere(1, seed=0)
     cut = cut_by_plane(full, np.array([0.0, 0.3, 1.0]), keep_area=0.6)
     assert len(cut.mesh.vertices) < 50
