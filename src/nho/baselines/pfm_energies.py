@@ -146,10 +146,10 @@ class BoundaryLength:
         by_u, by_w = share * by_u, share * by_w
         corner = np.stack([-by_u - by_w, by_u, by_w], axis=1)
         n = len(v)
-        gradient = np.bincount(self._faces.ravel(), corner.ravel(), minlength=n)
+        by_steepness = np.bincount(self._faces.ravel(), corner.ravel(), minlength=n)
         around = np.bincount(self._faces.ravel(), np.repeat(steep, 3), minlength=n)
-        gradient -= around * near * (v - _MIDDLE) / _SIGMA**2
-        return float(nearness @ steep / 6), gradient / 6
+        by_nearness = -around * near * (v - _MIDDLE) / _SIGMA**2
+        return float(nearness @ steep / 6), (by_steepness + by_nearness) / 6
 
 
 def _column_lengths(misfit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
