@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from nho.anchor_files import read_anchors, write_anchors
+    from nho.anchor_search import find_anchors
     from nho.anchors import Anchors
     from nho.errors import InputError, NhoError
     from nho.groundtruth import GroundTruth, read_ground_truth
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "SurfacePoints",
     "evaluate",
+    "find_anchors",
     "match",
     "preset",
     "project",
@@ -61,6 +63,7 @@ _HOMES = {
     "Settings": "nho.settings",
     "SurfacePoints": "nho.surface",
     "evaluate": "nho.metrics",
+    "find_anchors": "nho.anchor_search",
     "match": "nho.matching",
     "preset": "nho.settings",
     "project": "nho.surface",

@@ -43,6 +43,8 @@ class Bending:
     ----------
     looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
         Relief of both shapes in standard deviations; gentle phases look for their like.
+    hold : bool
+        Hold the surface at the anchors. If not, they only led to the map it starts from.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Bending:
         full: Mesh,
         distances: AnchorDistances,
         looks: tuple[np.ndarray, np.ndarray] | None = None,
+        hold: bool = True,
     ) -> None:
         self._partial, self._full = partial, full
         self.elastic = Elastic(partial)
@@ -60,8 +63,9 @@ class Bending:
         if looks is not None:
             self._looks, full_looks = (_RELIEF_WEIGHT * edge * of for of in looks)
             self._looking = FacingSearch(full, _NORMAL_WEIGHT * edge, looks=full_looks)
-        self.held = distances.anchors[:, 0]
-        self.goal = full.vertices[distances.anchors[:, 1]]
+        held = distances.anchors if hold else distances.anchors[:0]
+        self.held = held[:, 0]
+        self.goal = full.vertices[held[:, 1]]
         self._spread = distances.spread
 
     def from_map(
@@ -82,10 +86,10 @@ class Bending:
         phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
             positions = self._relaxed(positions, phase, number <= gentle, pool)
-            missed = self.goal - positions[self.held]
-            positions = positions + self._spread(
-                missed, _ANCHOR_NOISE * self._full.mean_edge_length
-            )
+            if len(self.held):
+                missed = self.goal - positions[self.held]
+                noise = _ANCHOR_NOISE * self._full.mean_edge_length
+                positions = positions + self._spread(missed, noise)
             progress(Progress("bending", number, len(phases)))
         return positions
 

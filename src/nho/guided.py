@@ -122,7 +122,8 @@ def _laid(
         with clock.time("distances"):
             targets = _first_maps(ground, settings, looks, pool)
             progress(Progress("distances", 1, 1))
-        bending = Bending(ground.partial, ground.full, ground.distances, looks)
+        hold = settings.hold_anchors
+        bending = Bending(ground.partial, ground.full, ground.distances, looks, hold)
         with clock.time("bending"):
             target, pose = _bent(bending, targets, settings, pool, progress)
             judging = settings.bend and settings.anchor_limit and ground.judging

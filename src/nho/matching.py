@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nho import guided, reciprocal
+from nho.anchor_sources import found_anchors, is_automatic
 from nho.answer import Answer
 from nho.coarse import solve_at_size
 from nho.parallel import workers
@@ -30,9 +31,10 @@ def match(
     Parameters
     ----------
     partial, full : Mesh, path, or pair of arrays (vertices (n, 3), faces (f, 3))
-    anchors : Anchors, path, pair of paths, or (m, 2) int array
+    anchors : Anchors, path, pair of paths, (m, 2) int array, or "auto"
         Matching points, at least three: a file of pairs, two files of landmarks (partial, full;
-        see docs/files.md), or vertex indices (partial, full).
+        see docs/files.md), or vertex indices (partial, full). With ``"auto"`` they are found
+        (`nho.find_anchors`), with ``"auto:dpfm"`` and the like by a network.
     settings : Settings or preset name, optional
         ``"default"`` if not given; ``"paper"`` follows the paper to the letter.
     progress : callable, optional
@@ -50,6 +52,12 @@ def match(
         with clock.time("prepare"):
             partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
             settings, notes = fit_to_memory(settings, partial, full)
+        if is_automatic(anchors):
+            with clock.time("anchors"):
+                anchors = found_anchors(anchors, partial, full, settings, progress)
+            # They are a little off, so they show the way and are not held.
+            settings = settings.replace(hold_anchors=False)
+        with clock.time("prepare"):
             problem = prepare(partial, full, anchors).with_warnings(notes)
         solve = RECIPES[settings.recipe]
         answer = solve_at_size(problem, settings, solve, pool, clock, progress or ignore)

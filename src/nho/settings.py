@@ -80,6 +80,7 @@ class Settings:
     turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
     anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off
     unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
+    hold_anchors: bool = True  # while bending; if not, they only lead to the first map
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # curvature: where a surface looks alike
     coordinates: Coordinates = "hamiltonian"  # of the second look, or of the reciprocal loop

@@ -117,7 +117,7 @@ def _match_and_write(job: Job) -> None:
     request = Request.of(
         job.settings, partial.digest(), full.digest(), bytes_digest(pair.anchors_content())
     )
-    anchors = read_anchors(pair.anchors, partial, full, pair.flip)
+    anchors = pair.automatic or read_anchors(pair.anchors, partial, full, pair.flip)
     result = match(partial, full, anchors, job.settings)
     folder = job.out / pair.name
     with _WRITING:

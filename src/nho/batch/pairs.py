@@ -1,5 +1,6 @@
 """The table of pairs: a CSV with the columns ``partial,full,anchors`` and optionally ``name``.
 
+``auto`` in place of a file of anchors, or ``auto:METHOD``, has them found (`anchor_sources`).
 Landmarks in two files take the place of ``anchors``: ``anchors_partial,anchors_full``, and
 optionally ``flip_anchors`` (``partial``, ``full`` or ``both``), where x and y are to be negated.
 """
@@ -11,6 +12,7 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from nho.anchor_sources import check_source, is_automatic
 from nho.anchors import FLIPS
 from nho.batch.names import folded, name_from_files, problem_with_name
 from nho.errors import InputError
@@ -26,7 +28,7 @@ class Pair:
     Attributes
     ----------
     anchors : tuple of Path
-        One file of pairs, or two of landmarks (partial, full).
+        One file of pairs, two of landmarks (partial, full), or ``auto`` and the like.
     flip : str
         Where to negate x and y of landmarks, as in `Anchors.read`.
     """
@@ -37,8 +39,15 @@ class Pair:
     anchors: tuple[Path, ...]
     flip: str = "none"
 
+    @property
+    def automatic(self) -> str:
+        """How the anchors are to be found; empty if they are given."""
+        return str(self.anchors[0]) if is_automatic(self.anchors[0]) else ""
+
     def anchors_content(self) -> bytes:
-        """All that the anchors depend on, to be hashed."""
+        """All that the anchors depend on, besides the meshes, to be hashed."""
+        if self.automatic:
+            return self.automatic.encode()
         parts = [_content(file) for file in self.anchors]
         if len(parts) == 1 and self.flip == "none":
             return parts[0]
@@ -117,6 +126,9 @@ def _files(path: Path, line: int, row: dict[str, str]) -> list[Path]:
         cell = row.get(column, "")
         if not cell:
             raise InputError(f"{path}: line {line} has no {column!r}; fill it in")
+        if column == "anchors" and is_automatic(cell):
+            found.append(_source(path, line, cell))
+            continue
         file = path.absolute().parent / cell
         try:
             there = file.is_file()
@@ -129,6 +141,14 @@ def _files(path: Path, line: int, row: dict[str, str]) -> list[Path]:
             )
         found.append(file)
     return found
+
+
+def _source(path: Path, line: int, cell: str) -> Path:
+    try:
+        check_source(cell)
+    except InputError as problem:
+        raise InputError(f"{path}: line {line}: {problem}") from problem
+    return Path(cell)
 
 
 def _flip(path: Path, line: int, row: dict[str, str]) -> str:

@@ -9,6 +9,8 @@ import numpy as np
 import typer
 
 from nho.anchor_files import write_anchors
+from nho.anchor_sources import AUTO, check_source, found_anchors, is_automatic
+from nho.cli.console import progress_display
 from nho.cli.saying import say
 from nho.errors import InputError
 from nho.groundtruth import read_ground_truth
@@ -25,6 +27,7 @@ from nho.landmarks import (
 )
 from nho.mesh import Mesh
 from nho.sampling import sample_vertices
+from nho.settings import preset
 
 SIDES = ("partial", "full", "both")
 app = typer.Typer(help="Make and convert anchors.", no_args_is_help=True)
@@ -33,6 +36,39 @@ app = typer.Typer(help="Make and convert anchors.", no_args_is_help=True)
 @app.callback()
 def _group() -> None:
     """Make and convert anchors."""
+
+
+@app.command("find")
+def find_command(
+    partial: Annotated[Path, typer.Argument(help="The partial surface.")],
+    full: Annotated[Path, typer.Argument(help="The full surface.")],
+    out: Annotated[
+        list[Path],
+        typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
+    ],
+    method: Annotated[
+        str,
+        typer.Option("--method", help="`auto`, by shape alone, or `auto:dpfm` and other networks."),
+    ] = AUTO,
+    weights: Annotated[str, typer.Option("--weights", help="Of a network; its own if none.")] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Find anchors between PARTIAL and FULL without a person, to look at them and mend them.
+
+    `nho match --anchors auto` does the same and matches at once, without holding on to them.
+
+    Example: `nho anchors find scan.ply template.obj --out pairs.csv`
+    """
+    if not is_automatic(method):
+        raise InputError(f"--method {method!r} is unknown; choose {AUTO} or {AUTO}:METHOD")
+    check_source(method)
+    partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
+    settings = preset("default").replace(weights=weights)
+    with progress_display(quiet) as progress:
+        found = found_anchors(method, partial_mesh, full_mesh, settings, progress)
+    for note in (*found.notes, *write_anchors(out, found, partial_mesh, full_mesh)):
+        say(f"note: {note}", err=True)
+    say(f"wrote {len(found)} anchors to {' and '.join(map(str, out))}")
 
 
 @app.command("sample")

@@ -56,7 +56,8 @@ def batch_command(
 
     PAIRS is a CSV with the columns `partial,full,anchors` and optionally `name`; its paths are
     relative to its own folder. For landmarks in two files, `anchors_partial,anchors_full` take the
-    place of `anchors`, and a column `flip_anchors` may say where to negate x and y. Every pair's
+    place of `anchors`, and a column `flip_anchors` may say where to negate x and y. `auto` in place
+    of a file has the anchors found. Every pair's
     result goes to a folder of its name in DIR, and DIR/summary.csv has one row a pair: `ok`,
     `failed` with the reason, or `skipped` (not tried).
 

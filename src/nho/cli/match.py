@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from nho.anchor_files import read_anchors
+from nho.anchor_sources import check_source, is_automatic
+from nho.anchors import Anchors
 from nho.cli.console import progress_display
 from nho.cli.saying import say
 from nho.cli.stopping import if_stopped, result_in
@@ -35,7 +37,8 @@ def match_command(
     anchors: Annotated[
         list[Path],
         typer.Option(
-            "--anchors", help="File of anchors; or twice: landmarks of PARTIAL, then of FULL."
+            "--anchors",
+            help="File of anchors; or twice: landmarks of PARTIAL, then of FULL; or `auto`.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
@@ -61,19 +64,29 @@ def match_command(
     landmarks, from 3D Slicer (.mrk.json, .fcsv), MeshLab (.pp), landmarker.io (.ljson), Faceform
     Wrap (.txt), or CSV with columns `name,x,y,z`, which pair by name or else by order.
 
+    `--anchors auto` finds them by shape alone; `auto:dpfm`, `auto:ulrssm`, `auto:wormhole` and
+    `auto:echomatch` by a network (needs `nho[features]`; `--set weights=FILE` for your own).
+
     Writes result.npz, settings.json, partial.ply, full.ply and report.html to the folder.
 
     Example: `nho match scan.ply template.obj --anchors pairs.csv --out result`
 
     Example: `nho match scan.ply template.obj --anchors scan.pp --anchors template.pp --out result`
+
+    Example: `nho match scan.ply template.obj --anchors auto --out result`
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     check_folder(out)
     with if_stopped(result_in(out)):
         partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
-        pairs = read_anchors(anchors, partial_mesh, full_mesh, flip_anchors)
+        given: Anchors | str
+        if len(anchors) == 1 and is_automatic(anchors[0]):
+            check_source(anchors[0])
+            given = str(anchors[0])
+        else:
+            given = read_anchors(anchors, partial_mesh, full_mesh, flip_anchors)
         with progress_display(quiet) as progress:
-            result = match(partial_mesh, full_mesh, pairs, settings, progress)
+            result = match(partial_mesh, full_mesh, given, settings, progress)
         write_outputs(out, partial_mesh, full_mesh, result)
         if as_json:
             typer.echo(json.dumps({**summary(result), "out": str(out)}))

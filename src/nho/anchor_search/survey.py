@@ -1,0 +1,91 @@
+"""What can be known of the places on a surface before anything is matched.
+
+Everything here is kept by bending and cutting as far as possible: distances along the surface, the
+directions they set out in, the area within reach of a place, and its relief. It is measured on a
+coarse surface of about a thousand vertices, where all pairs fit into one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nho.coarsening import coarsened
+from nho.geodesics import distances_from, unfolded_graph
+from nho.mesh import Mesh
+from nho.relief import relief
+from nho.spectrum import laplacian
+from nho.tangents import gradient
+
+# Lengths are in units of sqrt(area of the full shape), here and in the whole search.
+RADII = np.array([0.06, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.6])
+_APART = 3.0  # times the longest path: what stands for no path at all
+_COARSER = 1.2  # a mesh with no more than this many times the vertices asked for stays as it is
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A coarse surface and what is known of its places.
+
+    Attributes
+    ----------
+    mesh : Mesh
+    vertex : (n,) int array
+        Vertex of the surveyed mesh for every one of the coarse one.
+    distance : (n, n) float array
+        Along the surface.
+    direction : (n, n) complex array
+        Unit vector at the second place, in its own frame, that leads straight away from the first.
+    rim : (n,) float array
+        Distance to the boundary; inf if there is none.
+    reach : (n, radii) float array
+        Area within each of `RADII`.
+    relief : (n, scales) float array
+    """
+
+    mesh: Mesh
+    vertex: np.ndarray
+    distance: np.ndarray
+    direction: np.ndarray
+    rim: np.ndarray
+    reach: np.ndarray
+    relief: np.ndarray
+
+    @property
+    def area(self) -> np.ndarray:
+        """(n,) share of the surface that belongs to each place."""
+        return self.mesh.vertex_areas
+
+
+def survey(mesh: Mesh, count: int, kind: str = "robust") -> Survey:
+    """Survey a connected mesh through about ``count`` places (all its vertices if it has fewer).
+
+    ``kind`` is that of `nho.spectrum.laplacian`.
+    """
+    looks = relief(mesh, laplacian(mesh, kind))  # of the mesh as it is: coarse ones are flatter
+    vertex, coarse = np.arange(mesh.n_vertices), mesh
+    if mesh.n_vertices > _COARSER * count:
+        made = coarsened(mesh, count, np.empty(0, dtype=np.int64))
+        vertex, coarse = made.vertex, made.mesh
+    distance = distances_from(unfolded_graph(coarse), np.arange(coarse.n_vertices))
+    distance = np.minimum(distance, _APART * distance[np.isfinite(distance)].max())
+    boundary = coarse.boundary_vertices
+    slope = np.asarray(gradient(coarse) @ distance).T
+    steepness = np.maximum(np.abs(slope), np.finfo(float).tiny)
+    return Survey(
+        coarse,
+        vertex,
+        distance,
+        (slope / steepness).astype(np.complex64),
+        distance[boundary].min(axis=0) if boundary.any() else np.full(len(distance), np.inf),
+        _within(distance, coarse),
+        looks[vertex],
+    )
+
+
+def _within(distance: np.ndarray, mesh: Mesh) -> np.ndarray:
+    """(n, radii) area within reach; at the edge of the reach vertices count in part."""
+    edge = mesh.mean_edge_length
+    shares = [np.clip((radius - distance) / edge + 0.5, 0, 1) for radius in RADII]
+    return np.stack([share @ mesh.vertex_areas for share in shares], axis=1)

@@ -1,0 +1,108 @@
+"""Try a set of anchors: bend the partial shape onto the full one by it, and judge what comes out.
+
+Nothing but the two shapes is needed to judge: a right set lets the surface lie down without strain,
+and every place comes to lie on one that looks like it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nho.anchor_search.survey import Survey
+from nho.bending import Bending
+from nho.distance_evidence import AnchorDistances, first_map
+from nho.relief import standardised
+from nho.sampling import sample_vertices
+from nho.surface import SurfacePoints
+
+_AROUND = 0.06  # radius within which the quality of a place is averaged
+_MOST_UNLIKE = 4.0  # more does not count
+_GOOD = 0.7  # share of the places, the best ones, that may become anchors
+_OFF_RIM = 0.03  # anchors keep away from the boundary, where little is known
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The partial shape, laid onto the full one.
+
+    Attributes
+    ----------
+    anchors : (m, 2) int array
+        That it was laid by.
+    points : SurfacePoints
+        On the coarse full shape, one per place of the partial one.
+    image : (n_partial,) int array
+        Nearest places of the full shape.
+    strain : (n_partial,) float array
+        Distortion of the surface around each place.
+    unlike : (n_partial,) float array
+        How unlike each place and its image are.
+    score : float
+        Mean strain times mean unlikeness, weighted by area; lower is better.
+    """
+
+    anchors: np.ndarray
+    points: SurfacePoints
+    image: np.ndarray
+    strain: np.ndarray
+    unlike: np.ndarray
+    score: float
+
+
+class Trials:
+    """Trials on one pair of surveyed shapes; ``unlike`` is `likeness.unlikeness` of both."""
+
+    def __init__(self, partial: Survey, full: Survey, unlike: np.ndarray) -> None:
+        self._partial, self._full, self._unlike = partial, full, unlike
+        self._looks = standardised(partial.relief, full.relief)
+        near = np.exp(-((partial.distance / _AROUND) ** 2)) * partial.area
+        self._around = near / near.sum(axis=1, keepdims=True)
+
+    def of(self, anchors: np.ndarray) -> Trial:
+        """Lay the partial shape by (m, 2) anchors: distances, then bending, as preset `default`."""
+        partial, full = self._partial, self._full
+        distances = AnchorDistances(
+            anchors, partial.distance[anchors[:, 0]], full.distance[anchors[:, 1]]
+        )
+        turning = distances.turning(partial.mesh, full.mesh)
+        target = first_map(distances, turning, self._looks)
+        bending = Bending(partial.mesh, full.mesh, distances, self._looks)
+        pose = bending.from_map(target)
+        points = bending.read_off(pose)
+        image = points.nearest_vertex(full.mesh)
+        strain = bending.elastic.distortion(pose)
+        unlike = self._unlike[np.arange(len(image)), image]
+        score = np.average(strain, weights=partial.area) * np.average(unlike, weights=partial.area)
+        return Trial(anchors, points, image, strain, unlike, float(score))
+
+    def improved(self, trial: Trial, rounds: int, count: int) -> Trial:
+        """The best of a trial and those that anchors taken from its good places lead to."""
+        best = trial
+        for _ in range(rounds):
+            trial = self.of(self.good_places(trial, count))
+            best = min(best, trial, key=lambda each: each.score)
+        return best
+
+    def good_places(self, trial: Trial, count: int) -> np.ndarray:
+        """(count, 2) anchors at well-spread places of little strain, whose images look like them.
+
+        Fewer if there are fewer such places.
+        """
+        mean_unlike = self._around @ np.minimum(trial.unlike, _MOST_UNLIKE)
+        mean_strain = self._around @ trial.strain
+        tiny = np.finfo(float).tiny
+        poor = mean_unlike / max(2 * np.median(trial.unlike), tiny)
+        poor += mean_strain / max(np.median(trial.strain), tiny)
+        inner = self._partial.rim >= min(_OFF_RIM, np.median(self._partial.rim))
+        good = np.flatnonzero((poor <= np.quantile(poor, _GOOD)) & inner)
+        if len(good) < count:
+            good = np.argsort(poor, kind="stable")[: max(count, len(good))]
+        places = sample_vertices(self._partial.mesh, min(count, len(good)), candidates=good)
+        return np.stack([places, trial.image[places]], axis=1)
+
+    def between(self, one: Trial, other: Trial) -> float:
+        """Mean distance between the images of two trials."""
+        apart = self._full.distance[one.image, other.image]
+        return float(np.average(apart, weights=self._partial.area))
