@@ -92,8 +92,13 @@ def _check_size(path: Path, architecture: Architecture, numbers: int) -> None:
 
 
 def _from_torch(path: Path) -> Matcher:
+    stream = io.BytesIO(path.read_bytes())
+    # The format before 2020 is no archive, and its reader asks for memory before it looks.
+    with zipfile.ZipFile(stream) as archive:
+        check_archive(archive, stream.getbuffer().nbytes)
+    stream.seek(0)
     # On the processor: a file may name a device that is not here.
-    content = torch.load(path, map_location="cpu", weights_only=True)
+    content = torch.load(stream, map_location="cpu", weights_only=True)
     return matcher_of(flattened(content, str(path)), str(path))
 
 
