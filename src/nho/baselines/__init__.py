@@ -9,11 +9,13 @@ from __future__ import annotations
 from nho.baselines import (
     anchor_distance,
     arap,
+    fspm,
     hamiltonian_alignment,
     learned,
     nearest,
     nricp,
     pfm,
+    piecewise_smooth,
     zoomout,
 )
 from nho.baselines.interface import Baseline, Method
@@ -35,6 +37,8 @@ BASELINES: dict[str, Method] = {
     "hamiltonian": Baseline("hamiltonian", hamiltonian_alignment.solve, anchored=False),
     "zoomout": Baseline("zoomout", zoomout.solve_from_anchors),
     "nricp": Baseline("nricp", nricp.solve),
+    "fspm": Baseline("fspm", fspm.solve, anchored=False),
+    "piecewise-smooth": Baseline("piecewise-smooth", piecewise_smooth.solve, anchored=False),
     "dpfm": Baseline("dpfm", learned.Learned("dpfm"), anchored=False, learned=True),
     "dpfm+zoomout": Baseline(
         "dpfm+zoomout", learned.Learned("dpfm", zoomed=True), anchored=False, learned=True
