@@ -17,7 +17,7 @@ from nho.anchors import FEWEST
 from nho.answer import Answer
 from nho.distance_evidence import AnchorDistances
 from nho.errors import InputError
-from nho.features.pairs import Nearest, distortion_of, features_of
+from nho.features.pairs import Nearest, distortion_of, features_of, kept_together
 from nho.mesh import Mesh
 from nho.parallel import Workers, workers
 from nho.problem import Problem, prepare
@@ -28,6 +28,9 @@ from nho.stopwatch import Stopwatch
 
 _TRUSTED = 0.42  # delta_H: LMD below which a match says where the region is
 _ALIGNING = 1.5  # delta_C: and below which a mutual match aligns
+# Share of neighbours that must stay near each other for `feature_anchors` to believe a match. On
+# real pairs it leaves out little; it is there to refuse noise, which passes the test of LMD.
+_TOGETHER = 0.5
 MOST_ANCHORS = 25  # of `feature_anchors`
 
 
@@ -84,10 +87,11 @@ def feature_anchors(partial: Mesh, full: Mesh, method: str, settings: Settings) 
         problem = prepare(partial, full, None)
         features = features_of(method, problem, settings, pool)
         mutual = Nearest.of(features, pool).mutual
-    low = distortion_of(problem, features.target, settings) < _TRUSTED
-    found = np.flatnonzero(low & mutual)
+    believed = distortion_of(problem, features.target, settings) < _TRUSTED
+    believed &= kept_together(problem, features.target) > _TOGETHER
+    found = np.flatnonzero(believed & mutual)
     # A mutual match is more often right, but a short list of them leaves most of a shape out.
-    found = found if len(found) >= MOST_ANCHORS else np.flatnonzero(low)
+    found = found if len(found) >= MOST_ANCHORS else np.flatnonzero(believed)
     if len(found) < FEWEST:
         raise _too_few(problem, method, len(found))
     spread = _spread(problem, found, 2 * MOST_ANCHORS)

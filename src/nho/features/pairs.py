@@ -16,6 +16,8 @@ from nho.parallel import SERIAL, Workers
 from nho.problem import Problem, Side
 from nho.settings import Settings
 
+_NEIGHBOURS = 30  # of a partial vertex; twice as many of a full one, whose mesh may be finer
+
 
 def features_of(
     method: str, problem: Problem, settings: Settings, workers: Workers = SERIAL
@@ -69,6 +71,24 @@ def distortion_of(problem: Problem, target: np.ndarray, settings: Settings) -> n
         for mesh in (partial, full)
     ]
     return local_distortion(target, near[0], partial.vertex_areas, near[1])
+
+
+def kept_together(problem: Problem, target: np.ndarray) -> np.ndarray:
+    """(n_partial,) share of a vertex's neighbours whose images are near its own.
+
+    Distortion alone does not tell a map from noise: distances beyond a neighbourhood count as its
+    radius there, so where every neighbour flies apart, most of them are off by little.
+    """
+    own, other = (
+        cached_neighbourhoods(Cache.default(), side.mesh, count).index
+        for side, count in ((problem.partial, _NEIGHBOURS), (problem.full, 2 * _NEIGHBOURS))
+    )
+    known = own >= 0
+    images = target[np.where(known, own, 0)]
+    count = problem.full.mesh.n_vertices
+    near = (np.arange(count)[:, None] * count + other)[other >= 0]
+    found = np.isin(target[:, None] * count + images, near) | (images == target[:, None])
+    return (found & known).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:
