@@ -8,7 +8,7 @@ Why the part is bent and not the full shape: error 4.0, 5.2, 4.7, 9.8 and 0.0 on
 (PFAUST-M, -H, PFARM, TOSCA, SHREC'16), against 6.8, 8.8, 10.6, 8.2 and 8.2 the other way round,
 which takes twice as long. Most of a full shape has nothing to be drawn to, and it folds into the
 part. Targets are vertices, not triangles, with normals from their neighbours: that needs no
-`rtree`, runs twice as fast, and costs nothing but on TOSCA (9.8 against 8.0).
+`rtree`, was faster on four of the five, and costs little but on TOSCA (9.8 against 8.0).
 
 trimesh divides by the extent of what is bent, so its weights have no unit. What it lacks is a
 start: without the anchors' similarity another pose or unit of the part would lead it astray.
