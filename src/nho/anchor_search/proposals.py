@@ -23,7 +23,7 @@ from nho.anchor_search.survey import Survey
 
 _PLACES = 10  # of a set
 _FEWEST = 5  # below that, places may lie closer together than _SPREAD
-_SETS = 5  # different choices of places
+CHOICES = 5  # of places
 _TURNS = 2  # searches with each; the second keeps away from what the first found
 _KEPT = 2  # sets kept of each search, if they differ
 _WIDTH = 400  # sets carried on from place to place
@@ -61,10 +61,20 @@ class Proposal:
     cost: float
 
 
-def proposals(partial: Survey, full: Survey, unlike: np.ndarray) -> Iterator[Proposal]:
-    """Every proposal of every search; ``unlike`` is `likeness.unlikeness` of both."""
+def proposals(
+    partial: Survey, full: Survey, unlike: np.ndarray, choices: int = CHOICES
+) -> Iterator[Proposal]:
+    """The proposals of every search.
+
+    Parameters
+    ----------
+    unlike : (n_partial, n_full) float array
+        `likeness.unlikeness` of both.
+    choices : int
+        Choices of places, with two searches each.
+    """
     unlike = np.minimum(unlike, _MOST_UNLIKE)
-    for places in telling_places(partial, unlike):
+    for places in telling_places(partial, unlike, choices):
         costs = unlike[places]
         for _ in range(_TURNS):
             partners, cost = _searched(partial, full, places, costs)
@@ -73,13 +83,15 @@ def proposals(partial: Survey, full: Survey, unlike: np.ndarray) -> Iterator[Pro
             costs = costs + _AVOIDANCE * (full.distance[partners[0]] < _AVOIDED)
 
 
-def telling_places(partial: Survey, unlike: np.ndarray) -> Iterator[np.ndarray]:
+def telling_places(
+    partial: Survey, unlike: np.ndarray, choices: int = CHOICES
+) -> Iterator[np.ndarray]:
     """Choices of well-spread places that look like few others, each choice elsewhere."""
     least = unlike.min(axis=1)
     look_alikes = np.exp((least[:, None] - unlike) / _TEMPERATURE).sum(axis=1)
     dull = np.log(look_alikes) + least / 2 + _RIM_COST * (partial.rim < _RIM)
     gap = np.full(len(dull), np.inf)  # to the places of all choices so far
-    for _ in range(_SETS):
+    for _ in range(choices):
         places = _spread_out(partial, dull + _CROWD_COST * np.exp(-gap / _CROWD))
         gap = np.minimum(gap, partial.distance[places].min(axis=0))
         yield places

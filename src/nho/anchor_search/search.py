@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nho.anchor_search.likeness import unlikeness
-from nho.anchor_search.proposals import proposals
+from nho.anchor_search.proposals import CHOICES, proposals
 from nho.anchor_search.survey import Survey, survey
 from nho.anchor_search.trials import Trial, Trials
 from nho.anchors import Anchors
 from nho.mesh import Mesh
-from nho.parallel import Workers, workers
+from nho.parallel import SERIAL, Workers, workers
 from nho.problem import MeshLike, Problem, as_mesh, prepare
 from nho.progress import Progress, ProgressCallback, ignore
+from nho.relief import SCALES, relief
 from nho.settings import Settings, preset
+from nho.spectrum import laplacian
 from nho.surface import project
 
 COUNT = 25  # anchors that are returned
@@ -27,6 +30,13 @@ _DIFFERENT = 0.05  # mean distance between trials that differ
 _RIVAL = 0.1  # mean distance from which another trial is another answer
 _CLOSE = 1.25  # a rival whose score is within this factor is worth a warning
 _SOURCE = "anchors found by nho"
+
+_SHARES = (0.02, 1.2)  # of the full shape's area that a partial one in the same unit may have
+_POOR = 0.2  # score from which other scales are tried
+_CLEARLY = 0.6  # share of the score that another scale must come below
+_SENSIBLE = (0.06, 1.1)  # shares of the area that other scales are tried for
+_STEP = 1.2  # from scale to scale; the search itself forgives ten percent
+_BULGE_SCALE = 0.05  # of the relief that tells inside from outside
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,8 @@ def find_anchors(
     Parameters
     ----------
     partial, full : Mesh, path, or pair of arrays (vertices (n, 3), faces (f, 3))
-        The largest component of each is looked at.
+        The largest component of each is looked at. In any unit: if they do not fit as they are,
+        other scales are tried.
     settings : Settings, optional
         ``threads`` and ``laplacian`` count.
     progress : callable, optional
@@ -94,41 +105,107 @@ def find_anchors(
 def searched(
     problem: Problem, settings: Settings, pool: Workers, progress: ProgressCallback
 ) -> Search:
-    """Survey both shapes, propose, try, improve."""
-    progress(Progress("survey", 0, 1))
-    partial, full = pool.together(
-        lambda: survey(problem.partial.mesh, _places(problem), settings.laplacian),
-        lambda: survey(problem.full.mesh, _PLACES, settings.laplacian),
-    )
-    unlike = unlikeness(partial, full)
-    progress(Progress("survey", 1, 1))
-    proposed = list(proposals(partial, full, unlike))
-    trials = Trials(partial, full, unlike)
-    tried = _tried(trials, [each.anchors for each in proposed], pool, progress)
-    best = _different(trials, tried, _IMPROVED, _DIFFERENT)
-    improved = pool.together(
-        *[lambda each=each: trials.improved(each, _ROUNDS, _ROUND_ANCHORS) for each in best]
-    )
-    ranked = sorted(improved + tried, key=lambda each: each.score)
-    two = _different(trials, ranked, 2, _RIVAL)
-    return Search(ranked[0], two[1] if len(two) > 1 else None, partial, full, trials, 1.0)
+    """The best placement over all proposals and, if need be, over scales."""
+    seeker = _Seeker(problem, settings, pool, progress)
+    ratio = problem.partial.mesh.area / problem.full.mesh.area
+    found = None
+    unit = _plausible_unit(ratio)
+    if unit:
+        found = seeker.at(unit)
+        if unit == 1 and found.trial.score <= _POOR:
+            return found
+    best = min(seeker.roughly(_scales(ratio)), key=lambda each: each.trial.score)
+    # Another scale has to be clearly better: at a smaller one everything finds some place.
+    if found is not None and best.trial.score > _CLEARLY * found.trial.score:
+        return found
+    return seeker.at(best.scale)
 
 
-def _tried(
-    trials: Trials, sets: list[np.ndarray], pool: Workers, progress: ProgressCallback
-) -> list[Trial]:
-    """A trial of every set of anchors, best first."""
-    done = 0
+class _Seeker:
+    """Places the partial shape on the full one, at any scale."""
 
-    def attempt(anchors: np.ndarray) -> Trial:
-        nonlocal done
-        trial = trials.of(anchors)
-        done += 1
-        progress(Progress("trials", done, len(sets)))
-        return trial
+    def __init__(
+        self, problem: Problem, settings: Settings, pool: Workers, progress: ProgressCallback
+    ) -> None:
+        self._kind, self._pool, self._progress = settings.laplacian, pool, progress
+        progress(Progress("survey", 0, 1))
+        self._full = survey(problem.full.mesh, _PLACES, self._kind)
+        progress(Progress("survey", 1, 1))
+        self._partial = problem.partial.mesh
+        # Bodies bulge outwards: a surface that does not, beside one that does, is inside out.
+        own, other = (_bulge(mesh, self._kind) for mesh in (self._partial, problem.full.mesh))
+        if own * other < 0:
+            faces = self._partial.faces[:, ::-1]
+            self._partial = Mesh(self._partial.vertices, faces, self._partial.name)
 
-    found = pool.together(*[lambda each=each: attempt(each) for each in sets])
-    return sorted(found, key=lambda each: each.score)
+    def roughly(self, scales: np.ndarray) -> list[Search]:
+        """One choice of places at each scale, nothing improved."""
+        alone = copy(self)
+        alone._pool, alone._progress = SERIAL, ignore
+        count, done = len(scales), 0
+
+        def attempt(scale: float) -> Search:
+            nonlocal done
+            found = alone.at(scale, 1, 0)
+            done += 1
+            self._progress(Progress("scales", done, count))
+            return found
+
+        return self._pool.together(*[lambda each=each: attempt(each) for each in scales])
+
+    def at(self, scale: float, choices: int = CHOICES, rounds: int = _ROUNDS) -> Search:
+        """Propose, try and improve at one scale; ``choices`` are those of `proposals`."""
+        mesh, full, pool = self._partial.scaled(scale), self._full, self._pool
+        share = min(1.0, mesh.area / full.mesh.area)
+        partial = survey(mesh, max(_FEWEST_PLACES, round(_PLACES * share)), self._kind)
+        unlike = unlikeness(partial, full)
+        trials = Trials(partial, full, unlike)
+        sets = [each.anchors for each in proposals(partial, full, unlike, choices)]
+        tried = self._tried(trials, sets)
+        best = _different(trials, tried, _IMPROVED, _DIFFERENT)
+        improved = pool.together(
+            *[lambda each=each: trials.improved(each, rounds, _ROUND_ANCHORS) for each in best]
+        )
+        ranked = sorted(improved + tried, key=lambda each: each.score)
+        two = _different(trials, ranked, 2, _RIVAL)
+        return Search(ranked[0], two[1] if len(two) > 1 else None, partial, full, trials, scale)
+
+    def _tried(self, trials: Trials, sets: list[np.ndarray]) -> list[Trial]:
+        """A trial of every set of anchors, best first."""
+        done = 0
+
+        def attempt(anchors: np.ndarray) -> Trial:
+            nonlocal done
+            trial = trials.of(anchors)
+            done += 1
+            self._progress(Progress("trials", done, len(sets)))
+            return trial
+
+        found = self._pool.together(*[lambda each=each: attempt(each) for each in sets])
+        return sorted(found, key=lambda each: each.score)
+
+
+def _bulge(mesh: Mesh, kind: str) -> float:
+    """Mean relief: above zero if the surface bulges along its normals."""
+    looks = relief(mesh, laplacian(mesh, kind))[:, SCALES.index(_BULGE_SCALE)]
+    return float(np.average(looks, weights=mesh.vertex_areas))
+
+
+def _plausible_unit(ratio: float) -> float:
+    """The power of ten, 1 if possible, that makes the partial shape a part of the full one by
+    ``ratio``, that of their areas as given; 0 if there is none."""
+    low, high = _SHARES
+    for power in sorted(range(-8, 9), key=abs):
+        if low <= ratio * 100.0**power <= high:
+            return 10.0**power
+    return 0.0
+
+
+def _scales(ratio: float) -> np.ndarray:
+    """Scales at which the partial shape would cover a sensible share of the full one."""
+    low, high = np.log(_SENSIBLE) / 2
+    count = int(np.ceil((high - low) / np.log(_STEP))) + 1
+    return np.exp(np.linspace(low, high, count)) / np.sqrt(ratio)
 
 
 def _different(trials: Trials, ranked: list[Trial], count: int, apart: float) -> list[Trial]:
@@ -140,12 +217,6 @@ def _different(trials: Trials, ranked: list[Trial], count: int, apart: float) ->
             if len(kept) == count:
                 break
     return kept
-
-
-def _places(problem: Problem) -> int:
-    """Places that make the partial shape as dense as the full one."""
-    partial, full = problem.partial.mesh, problem.full.mesh
-    return max(_FEWEST_PLACES, round(_PLACES * min(1.0, partial.area / full.area)))
 
 
 def _anchors(problem: Problem, found: Search, partial: Mesh, full: Mesh, count: int) -> Anchors:
@@ -162,6 +233,10 @@ def _anchors(problem: Problem, found: Search, partial: Mesh, full: Mesh, count: 
 
 def _notes(found: Search, count: int) -> list[str]:
     notes = [f"{count} anchors were found automatically; look at the report before you trust them"]
+    if found.scale != 1:
+        notes.append(
+            f"they fit best with the coordinates of the partial shape times {found.scale:.3g}"
+        )
     if found.doubtful:
         assert found.rival is not None
         notes.append(
