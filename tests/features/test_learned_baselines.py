@@ -13,7 +13,7 @@ from nho.errors import InputError
 from nho.settings import Settings
 
 LEARNED = [
-    name for name, method in baselines.BASELINES.items() if getattr(method, "learned", False)
+    name for name, method in baselines.BASELINES.items() if method.learned
 ]
 
 

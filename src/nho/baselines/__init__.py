@@ -9,6 +9,7 @@ from __future__ import annotations
 from nho.baselines import (
     anchor_distance,
     arap,
+    automatic,
     fspm,
     hamiltonian_alignment,
     learned,
@@ -46,6 +47,7 @@ BASELINES: dict[str, Method] = {
     "ulrssm": Baseline("ulrssm", learned.Learned("ulrssm"), anchored=False, learned=True),
     "wormhole": Baseline("wormhole", learned.Learned("wormhole"), anchored=False, learned=True),
     "echomatch": Baseline("echomatch", learned.Learned("echomatch"), anchored=False, learned=True),
+    "nho-auto": automatic.Automatic(),
     "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
 }
 

@@ -20,7 +20,22 @@ Solve = Callable[[Problem, Settings, Workers, Stopwatch, ProgressCallback], Answ
 
 
 class Method(Protocol):
-    """From two shapes, and anchors where the method uses them, to a result."""
+    """From two shapes, and anchors where the method uses them, to a result.
+
+    Attributes
+    ----------
+    anchored : bool
+        Whether it works from anchors. One that does not ignores those it is given, so that all
+        methods can be called alike.
+    learned : bool
+        Whether it needs torch and weights (settings.weights).
+    """
+
+    @property
+    def anchored(self) -> bool: ...
+
+    @property
+    def learned(self) -> bool: ...
 
     def __call__(
         self,
@@ -34,16 +49,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Baseline:
-    """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`.
-
-    Attributes
-    ----------
-    anchored : bool
-        Whether it works from anchors. One that does not ignores those it is given, so that all
-        methods can be called alike.
-    learned : bool
-        Whether it needs torch and weights (settings.weights).
-    """
+    """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`."""
 
     name: str
     solve: Solve

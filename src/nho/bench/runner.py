@@ -65,7 +65,7 @@ def contenders(methods: list[str], changes: list[str], seeds: list[int]) -> list
             method = BASELINES[name]
             # Of settings a baseline knows none but the weights of its network, if it has one.
             own = [text for text in changes if text.partition("=")[0].strip() == "weights"]
-            own = own if getattr(method, "learned", False) else []
+            own = own if method.learned else []
             chosen = Settings().with_text(own) if own else None
             found.append(Contender(name, " ".join(own), "-", method, chosen))
         else:

@@ -50,6 +50,10 @@ def bench_command(
     as_given: Annotated[
         bool, typer.Option("--as-given", help="Main tables: no normalised and rotated input.")
     ] = False,
+    weights: Annotated[
+        str,
+        typer.Option("--weights", help="Main tables: files for learned methods, by commas."),
+    ] = "",
     every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
     seeds: Annotated[
         str, typer.Option("--seeds", help="Settings seeds of the studies ablation and parts.")
@@ -100,6 +104,7 @@ def bench_command(
         every,
         tuple(_whole_numbers(seeds, "--seeds")),
         as_given,
+        weights,
         (lambda note: None) if quiet else (lambda note: say(note, err=True)),
     )
     with if_stopped(lambda: KEPT), bench_display(quiet) as progress:
@@ -128,6 +133,7 @@ def _command(request: Request, out: Path) -> str:
     words += [f"--methods {','.join(request.methods)}"] if request.methods else []
     words += ["--quick"] if request.quick else []
     words += ["--as-given"] if request.as_given else []
+    words += ["--weights FILES"] if request.weights else []
     words += [f"--every {request.every}"] if request.every > 1 else []
     words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds != (0,) else []
     return " ".join([*words, f"--out {shlex.quote(out.name)}"])

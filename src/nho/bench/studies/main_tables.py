@@ -32,6 +32,11 @@ from nho.bench.tasks import MatchTask
 
 _ERROR = "geodesic_error"
 _QUICK = ("default", "paper", "anchor-distance")
+# All others are asked for by name: they take long, or need torch.
+_USUAL = (
+    *("default", "nho-auto", "paper", "nearest"),
+    *("anchor-distance", "anchor-distance+zoomout", "anchor-distance+arap"),
+)
 _SIDE_BY_SIDE = 4  # families in one table
 ROTATIONS = (1, 2, 3)  # seeds; the paper averages three trials too
 SETTINGS = tuple(
@@ -44,9 +49,7 @@ _AVERAGE = ("average", "average")
 
 def plan(request: Request) -> list[MatchTask]:
     """Every method on every pair, as it comes and normalised, unrotated and rotated."""
-    # Learned methods are asked for by name: they need torch, and weights.
-    others = [name for name, method in BASELINES.items() if not getattr(method, "learned", False)]
-    methods = request.methods or (_QUICK if request.quick else ("default", "paper", *others))
+    methods = request.methods or (_QUICK if request.quick else _USUAL)
     rotations = ROTATIONS[:1] if request.quick else ROTATIONS
     conditions = [
         Conditions(input_scale=scale, rotate=seed)
@@ -55,7 +58,17 @@ def plan(request: Request) -> list[MatchTask]:
     ]
     if request.as_given:
         conditions = conditions[:1]
-    return [task for method in methods for task in request.tasks(method, conditions)]
+    return [
+        task
+        for method in methods
+        for task in request.tasks(method, conditions, _weights(request, method))
+    ]
+
+
+def _weights(request: Request, method: str) -> tuple[str, ...]:
+    """The user's own weights, for a method that has any."""
+    learned = method in BASELINES and BASELINES[method].learned
+    return (f"weights={request.weights}",) if learned and request.weights else ()
 
 
 def report(request: Request, rows: list[Row], folder: Path) -> Findings:

@@ -36,6 +36,8 @@ class Request:
         Of the settings, where a study speaks of seeds.
     as_given : bool
         Main tables without the normalised and rotated input settings.
+    weights : str
+        Main tables: files or folders of weights for learned methods; empty = those shipped.
     tell : callable
         Gets a sentence when something begins that takes long.
     """
@@ -47,6 +49,7 @@ class Request:
     every: int = 1
     seeds: tuple[int, ...] = (0,)
     as_given: bool = False
+    weights: str = ""
     tell: Callable[[str], None] = lambda note: None
 
     def pairs(self, method: str = "default") -> list[tuple[str, str]]:
