@@ -41,7 +41,7 @@ def test_directions_lead_straight_away_from_the_other_place(of_whole):
     np.testing.assert_allclose(lengths, 1, atol=1e-5)
 
 
-def test_turning_a_surface_over_mirrors_directions_and_nothing_else(whole, of_whole):
+def test_turning_a_surface_over_mirrors_directions_and_keeps_distances(whole, of_whole):
     unit = at_unit_area(whole, whole)
     over = survey(Mesh(unit.vertices, unit.faces[:, ::-1]), whole.n_vertices)
     np.testing.assert_allclose(over.distance, of_whole.distance)
@@ -52,6 +52,15 @@ def test_turning_a_surface_over_mirrors_directions_and_nothing_else(whole, of_wh
     turned = over.direction[one, at] * over.direction[other, at].conj()
     assert abs(turn.imag) > 0.2
     np.testing.assert_allclose(turned, turn.conj(), atol=1e-4)
+
+
+def test_a_survey_turned_over_is_that_of_the_surface_turned_over(whole, of_whole):
+    unit = at_unit_area(whole, whole)
+    over = survey(Mesh(unit.vertices, unit.faces[:, ::-1]), whole.n_vertices)
+    turned = of_whole.turned_over()
+    np.testing.assert_array_equal(turned.mesh.faces, over.mesh.faces)
+    np.testing.assert_allclose(turned.relief, over.relief, atol=1e-9)
+    assert of_whole.bulge > 0 > over.bulge
 
 
 def test_a_rotated_surface_has_the_same_survey(whole, of_whole):

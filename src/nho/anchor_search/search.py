@@ -16,9 +16,7 @@ from nho.mesh import Mesh
 from nho.parallel import SERIAL, Workers, workers
 from nho.problem import MeshLike, Problem, as_mesh, prepare
 from nho.progress import Progress, ProgressCallback, ignore
-from nho.relief import SCALES, relief
 from nho.settings import Settings, preset
-from nho.spectrum import laplacian
 from nho.surface import project
 
 COUNT = 25  # anchors that are returned
@@ -36,7 +34,6 @@ _POOR = 0.2  # score from which other scales are tried
 _CLEARLY = 0.6  # share of the score that another scale must come below
 _SENSIBLE = (0.06, 1.1)  # shares of the area that other scales are tried for
 _STEP = 1.2  # from scale to scale; the search itself forgives ten percent
-_BULGE_SCALE = 0.05  # of the relief that tells inside from outside
 
 
 @dataclass(frozen=True)
@@ -132,11 +129,6 @@ class _Seeker:
         self._full = survey(problem.full.mesh, _PLACES, self._kind)
         progress(Progress("survey", 1, 1))
         self._partial = problem.partial.mesh
-        # Bodies bulge outwards: a surface that does not, beside one that does, is inside out.
-        own, other = (_bulge(mesh, self._kind) for mesh in (self._partial, problem.full.mesh))
-        if own * other < 0:
-            faces = self._partial.faces[:, ::-1]
-            self._partial = Mesh(self._partial.vertices, faces, self._partial.name)
 
     def roughly(self, scales: np.ndarray) -> list[Search]:
         """One choice of places at each scale, nothing improved."""
@@ -158,6 +150,9 @@ class _Seeker:
         mesh, full, pool = self._partial.scaled(scale), self._full, self._pool
         share = min(1.0, mesh.area / full.mesh.area)
         partial = survey(mesh, max(_FEWEST_PLACES, round(_PLACES * share)), self._kind)
+        # Bodies bulge outwards: a surface that does not, beside one that does, is inside out.
+        if partial.bulge * full.bulge < 0:
+            partial = partial.turned_over()
         unlike = unlikeness(partial, full)
         trials = Trials(partial, full, unlike)
         sets = [each.anchors for each in proposals(partial, full, unlike, choices)]
@@ -183,12 +178,6 @@ class _Seeker:
 
         found = self._pool.together(*[lambda each=each: attempt(each) for each in sets])
         return sorted(found, key=lambda each: each.score)
-
-
-def _bulge(mesh: Mesh, kind: str) -> float:
-    """Mean relief: above zero if the surface bulges along its normals."""
-    looks = relief(mesh, laplacian(mesh, kind))[:, SCALES.index(_BULGE_SCALE)]
-    return float(np.average(looks, weights=mesh.vertex_areas))
 
 
 def _plausible_unit(ratio: float) -> float:

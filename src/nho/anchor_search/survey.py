@@ -7,7 +7,7 @@ coarse surface of about a thousand vertices, where all pairs fit into one table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from nho.tangents import gradient
 # Lengths are in units of sqrt(area of the full shape), here and in the whole search.
 RADII = np.array([0.06, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.6])
 _APART = 3.0  # times the longest path: what stands for no path at all
+_FINE = 10_000  # vertices that relief is measured on, at most
 _COARSER = 1.2  # a mesh with no more than this many times the vertices asked for stays as it is
 
 
@@ -57,17 +58,25 @@ class Survey:
         """(n,) share of the surface that belongs to each place."""
         return self.mesh.vertex_areas
 
+    @property
+    def bulge(self) -> float:
+        """Mean relief: above zero for a body whose normals point outwards."""
+        return float(np.average(self.relief.mean(axis=1), weights=self.area))
+
+    def turned_over(self) -> Survey:
+        """The same surface with its other side out."""
+        mesh = Mesh(self.mesh.vertices, self.mesh.faces[:, ::-1], self.mesh.name)
+        return replace(self, mesh=mesh, direction=self.direction.conj(), relief=-self.relief)
+
 
 def survey(mesh: Mesh, count: int, kind: str = "robust") -> Survey:
     """Survey a connected mesh through about ``count`` places (all its vertices if it has fewer).
 
     ``kind`` is that of `nho.spectrum.laplacian`.
     """
-    looks = relief(mesh, laplacian(mesh, kind))  # of the mesh as it is: coarse ones are flatter
-    vertex, coarse = np.arange(mesh.n_vertices), mesh
-    if mesh.n_vertices > _COARSER * count:
-        made = coarsened(mesh, count, np.empty(0, dtype=np.int64))
-        vertex, coarse = made.vertex, made.mesh
+    fine, of_fine = _at_most(mesh, _FINE)  # for the relief, since coarse surfaces are flatter
+    looks = relief(fine, laplacian(fine, kind))
+    coarse, of_coarse = _at_most(fine, count)
     distance = distances_from(unfolded_graph(coarse), np.arange(coarse.n_vertices))
     distance = np.minimum(distance, _APART * distance[np.isfinite(distance)].max())
     boundary = coarse.boundary_vertices
@@ -75,13 +84,21 @@ def survey(mesh: Mesh, count: int, kind: str = "robust") -> Survey:
     steepness = np.maximum(np.abs(slope), np.finfo(float).tiny)
     return Survey(
         coarse,
-        vertex,
+        of_fine[of_coarse],
         distance,
         (slope / steepness).astype(np.complex64),
         distance[boundary].min(axis=0) if boundary.any() else np.full(len(distance), np.inf),
         _within(distance, coarse),
-        looks[vertex],
+        looks[of_coarse],
     )
+
+
+def _at_most(mesh: Mesh, count: int) -> tuple[Mesh, np.ndarray]:
+    """The mesh with about ``count`` vertices, and which of its own they are."""
+    if mesh.n_vertices <= _COARSER * count:
+        return mesh, np.arange(mesh.n_vertices)
+    made = coarsened(mesh, count, np.empty(0, dtype=np.int64))
+    return made.mesh, made.vertex
 
 
 def _within(distance: np.ndarray, mesh: Mesh) -> np.ndarray:
