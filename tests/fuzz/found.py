@@ -97,6 +97,12 @@ def _result_json(**changes: object) -> bytes:
     return json.dumps({**json.loads(TARGETS["result-json"].seeds[0]), **changes}).encode()
 
 
+def _far_away() -> bytes:
+    head = "ply\nformat ascii 1.0\nelement vertex 3\nproperty double x\nproperty double y\n"
+    head += "property double z\nelement face 1\nproperty list uchar int vertex_indices\n"
+    return (head + "end_header\n0 0 0\n1e60 0 0\n0 1 0\n3 0 1 2\n").encode()
+
+
 FOUND: dict[str, tuple[str, bytes]] = {
     # np.repeat wrote beyond its memory: the process died.
     "vtk offsets that wrap around": ("vtk", vtk_wrapping_offsets()),
@@ -124,6 +130,7 @@ FOUND: dict[str, tuple[str, bytes]] = {
         "studio-message",
         b'{"side": "full", "direction": [0, 0, 1], "origin": [0, 0, 1' + b"0" * 400 + b"]}",
     ),
+    "a mesh too large for the format it is written in": ("attributes-ply", _far_away()),
     # Objects that were not valid.
     "truth face below 0": ("truth-baryc", _baryc("-3 0.25 0.25 0.5\n")),
     "truth weights that are not finite": ("truth-baryc", _baryc("1 nan 0.25 0.5\n")),

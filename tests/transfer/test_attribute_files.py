@@ -361,6 +361,12 @@ def test_arrays_that_do_not_fit_are_not_written(tmp_path, whole):
     assert not list(tmp_path.iterdir())
 
 
+def test_coordinates_beyond_single_precision_are_not_written_as_glb(tmp_path, whole):
+    with pytest.raises(InputError, match=r"e\+60 do not fit into glTF.*write PLY"):
+        write_with_attributes(tmp_path / "a.glb", whole.scaled(1e60), Attributes())
+    assert not list(tmp_path.iterdir())
+
+
 def test_names_that_a_format_uses_itself_are_changed(tmp_path, whole):
     given = Attributes({"x": np.arange(float(whole.n_vertices)), "a b": np.ones(whole.n_vertices)})
     _, back, _ = written(tmp_path, ".ply", whole, given)

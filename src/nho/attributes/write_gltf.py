@@ -16,6 +16,7 @@ import numpy as np
 from nho.attributes.model import Array, Attributes, kind_of
 from nho.attributes.srgb import to_linear
 from nho.attributes.written import Written, as_numbers, image_suffix
+from nho.errors import InputError
 
 _COMPONENTS = {"int8": 5120, "uint8": 5121, "int16": 5122, "uint16": 5123, "uint32": 5125}
 _COMPONENTS["float32"] = 5126
@@ -27,6 +28,12 @@ _MIME = {".png": "image/png", ".jpg": "image/jpeg"}
 
 def write_gltf(vertices: Array, faces: Array, attributes: Attributes, _stem: str) -> Written:
     """The bytes of a GLB file, images included."""
+    largest = float(np.abs(vertices).max(initial=0))
+    if largest > np.finfo(np.float32).max:
+        raise InputError(
+            f"coordinates up to {largest:.3g} do not fit into glTF, whose numbers are single "
+            "precision; write PLY, OBJ or VTP, or choose another unit"
+        )
     notes: list[str] = []
     kinds = [image_suffix(texture) for texture in attributes.textures]
     if not set(kinds) <= set(_MIME):
