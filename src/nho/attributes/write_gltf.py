@@ -29,7 +29,7 @@ _MIME = {".png": "image/png", ".jpg": "image/jpeg"}
 def write_gltf(vertices: Array, faces: Array, attributes: Attributes, _stem: str) -> Written:
     """The bytes of a GLB file, images included."""
     largest = float(np.abs(vertices).max(initial=0))
-    if largest > np.finfo(np.float32).max:
+    if largest > float(np.finfo(np.float32).max):
         raise InputError(
             f"coordinates up to {largest:.3g} do not fit into glTF, whose numbers are single "
             "precision; write PLY, OBJ or VTP, or choose another unit"
