@@ -19,6 +19,9 @@ _LEAST = 2e-3  # signals below it say no more
 # One number a signal (of its logarithm), and a constant.
 _WEIGHTS = np.array([-0.491, -1.225, -0.547, -0.697])
 _CONSTANT = -7.05
+# The same where anchors were found and not marked: to be near one means nothing then.
+_WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258])
+_CONSTANT_FOUND = -4.445
 _ASKED = 60  # vertices that are considered for the next anchor
 _REACH = 0.25  # of the present spacing: what a further anchor settles
 
@@ -46,9 +49,15 @@ def signals(
     return np.log(_LEAST + np.stack([near, distortion, moved, disagreement], axis=1))
 
 
-def confidence(told: np.ndarray) -> np.ndarray:
-    """(n_partial,) probability, 0 to 1, that a match is less than `RADIUS` off."""
-    return 1 / (1 + np.exp(-np.clip(_CONSTANT + told @ _WEIGHTS, -50, 50)))
+def confidence(told: np.ndarray, held: bool = True) -> np.ndarray:
+    """(n_partial,) probability, 0 to 1, that a match is less than `RADIUS` off.
+
+    ``held`` is whether the anchors could be relied on (setting ``hold_anchors``).
+    """
+    weights, constant = _WEIGHTS, _CONSTANT
+    if not held:
+        weights, constant = _WEIGHTS_FOUND, _CONSTANT_FOUND
+    return 1 / (1 + np.exp(-np.clip(constant + told @ weights, -50, 50)))
 
 
 def where_to_add(trust: np.ndarray, distances: AnchorDistances, partial: Mesh) -> int:

@@ -89,7 +89,7 @@ def solve(
             np.linalg.norm(full.vertices[target] - images, axis=1),
             np.linalg.norm(full.vertices[looked] - images, axis=1),
         )
-        trust = confidence(told)
+        trust = confidence(told, settings.hold_anchors)
         next_anchor = where_to_add(trust, distances, partial)
     return Answer(
         points=points,
