@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import nho
+from nho import baselines
 from nho.anchor_sources import LEARNED, check_source, is_automatic
 from nho.batch.pairs import read_pairs
 from nho.cli.app import app
@@ -91,3 +92,10 @@ def test_a_table_of_pairs_may_ask_for_anchors_to_be_found(files):
     table.write_text("partial,full,anchors\npart.ply,whole.ply,auto:magic\n")
     with pytest.raises(InputError, match="line 2.*auto:magic"):
         read_pairs(table)
+
+
+def test_the_method_without_anchors_ignores_those_it_is_given(piece, whole):
+    wrong = np.array([[0, 5], [1, 3], [2, 1], [3, 9]])
+    result = baselines.run("nho-auto", piece.mesh, whole, wrong)
+    assert (result.vertex_map == piece.vertex_of_parent).mean() > 0.98
+    assert not baselines.BASELINES["nho-auto"].anchored
