@@ -180,7 +180,13 @@ def test_the_command_stopped_and_given_again_goes_on_and_ends(tmp_path):
         "from nho.cli import main; sys.argv = ['nho', *sys.argv[1:]]; main()"
     )
     command = [sys.executable, "-c", code, "train", "ulrssm", "--out", str(out), "--steps", "60"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests started in the background ignore SIGINT, and children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     deadline = time.monotonic() + 120
     while not unfinished(out).exists() and time.monotonic() < deadline:
         time.sleep(0.05)
