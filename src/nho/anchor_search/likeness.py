@@ -14,6 +14,8 @@ from nho.anchor_search.survey import RADII, Survey
 from nho.relief import standardised
 
 _RELIEF_SPREAD = 0.4  # standard deviations: what true partners differ by, as measured
+# Of relief from fine to coarse, with sum one: the coarser, the more it tells of build than of place.
+_SCALE_WEIGHTS = np.array([0.5, 0.33, 0.17])
 _REACH_SPREAD = 0.15  # the same for the logarithm of areas
 _SLACK = 0.1  # by which the area of a cut reach may be larger, in logarithm
 _NEAR_RIM = 0.1  # relief nearer to the boundary counts less
@@ -25,7 +27,7 @@ def unlikeness(partial: Survey, full: Survey) -> np.ndarray:
     own, other = standardised(partial.relief, full.relief)
     gap = ((own[:, None, :] - other[None]) / _RELIEF_SPREAD) ** 2
     trust = np.clip(partial.rim / _NEAR_RIM, 0, 1)
-    total = trust[:, None] * np.minimum(gap, _MOST).mean(axis=2)
+    total = trust[:, None] * (np.minimum(gap, _MOST) @ _SCALE_WEIGHTS)
     for column, radius in enumerate(RADII):
         excess = np.log(partial.reach[:, column])[:, None] - np.log(full.reach[:, column])
         whole = (partial.rim > radius)[:, None]
