@@ -14,7 +14,7 @@ from nho.anchor_search.survey import RADII, Survey
 from nho.relief import standardised
 
 _RELIEF_SPREAD = 0.4  # standard deviations: what true partners differ by, as measured
-# Of relief from fine to coarse, with sum one: the coarser, the more it tells of build than of place.
+# Of relief, fine to coarse, with sum one: the coarser, the more it tells of build than of place.
 _SCALE_WEIGHTS = np.array([0.5, 0.33, 0.17])
 _REACH_SPREAD = 0.15  # the same for the logarithm of areas
 _SLACK = 0.1  # by which the area of a cut reach may be larger, in logarithm
