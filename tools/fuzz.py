@@ -38,6 +38,9 @@ def main() -> int:
     print(" slowest ms | peak MB |\n|---|---|---|---|---|---|---|---|---|---|---|")
     n_findings = 0
     for name in TARGETS if "all" in asked.target else asked.target:
+        if TARGETS[name].missing:
+            print(f"  {name}: skipped, {TARGETS[name].missing}")
+            continue
         report = fuzz_guarded(TARGETS[name], asked.inputs, asked.seed, not asked.random)
         _print(name, report)
         for finding in report.findings.values():

@@ -76,7 +76,7 @@ def npz_with_header(header: str, name: str = "vertex_map") -> bytes:
     return stream.getvalue()
 
 
-_HUGE = "{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000,)}"
+_HUGE = "{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000,), }"
 _ROW = "1 0.25 0.25 0.5\n"
 
 
@@ -101,6 +101,60 @@ def _far_away() -> bytes:
     head = "ply\nformat ascii 1.0\nelement vertex 3\nproperty double x\nproperty double y\n"
     head += "property double z\nelement face 1\nproperty list uchar int vertex_indices\n"
     return (head + "end_header\n0 0 0\n1e60 0 0\n0 1 0\n3 0 1 2\n").encode()
+
+
+def _arrays(name: str, **changes: np.ndarray) -> bytes:
+    """The first seed of a target of arrays, some of them changed."""
+    with np.load(io.BytesIO(TARGETS[name].seeds[0])) as arrays:
+        return seeds.npz(**{**arrays, **changes})
+
+
+def _text(**values: object) -> np.ndarray:
+    return np.frombuffer(json.dumps(values).encode(), dtype=np.uint8)
+
+
+def _note(**changes: object) -> np.ndarray:
+    with np.load(io.BytesIO(TARGETS["training-state"].seeds[0])) as arrays:
+        return _text(**{**json.loads(arrays["note"].tobytes()), **changes})
+
+
+def _called_memory() -> bytes:
+    """A published file whose instructions call the memory of its first tensor."""
+    target = TARGETS["weights-pth"]
+    assert target.unpack and target.pack
+    parts = target.unpack(target.seeds[1])
+    return target.pack([part.replace(b"QK\0", b"QK\0R", 1) for part in parts])
+
+
+def _learned() -> dict[str, tuple[str, bytes]]:
+    """Those of the readers that need torch."""
+    if TARGETS["weights-npz"].missing:
+        return {}
+    wide = _text(method="echomatch", width=4, outputs=2, blocks=1, overlap_width=4096)
+    whole = {"weights/extractor.first.bias": np.zeros(4, dtype=int)}
+    return {
+        # Gigabytes of memory for a file of some kilobytes.
+        "network with a wide listener": (
+            "weights-npz",
+            _arrays("weights-npz", architecture=wide),
+        ),
+        # Warnings of torch.
+        "memory that is called": ("weights-pth", _called_memory()),
+        # Objects that were not valid.
+        "weights beyond 32 bits": (
+            "weights-npz",
+            _arrays("weights-npz", **{"extractor.first.bias": np.full(4, 1e300)}),
+        ),
+        "training of whole numbers": ("training-state", _arrays("training-state", **whole)),
+        "training without a best loss": (
+            "training-state",
+            _arrays("training-state", note=_note(best_loss=float("nan"))),
+        ),
+        "training with words for a loss": (
+            "training-state",
+            _arrays("training-state", note=_note(best_loss="low")),
+        ),
+    }
 
 
 FOUND: dict[str, tuple[str, bytes]] = {
@@ -147,9 +201,18 @@ FOUND: dict[str, tuple[str, bytes]] = {
     # Python warnings instead of a sentence.
     "truth without numbers": ("truth-map", b"# nothing\n"),
     "empty truth": ("truth-baryc", b""),
+    "truth npz with a header of another Python": (
+        "truth-npz",
+        npz_with_header("{'descr': '<i8', 'fortran_order': False, 'shape': (10L,), }"),
+    ),
+    "truth npz with a strange escape in its header": (
+        "truth-npz",
+        npz_with_header("{'descr': '<i8', 'fortran_order': False, '\\e': (10,), }"),
+    ),
     # Messages that a terminal cannot show.
     "ply with a long count": ("ply", seeds.ply("<").replace(b"vertex 5", b"vertex " + b"9" * 3000)),
     "vtk with a control character": ("vtk", seeds.vtk("old", False).replace(b"TIME 1", b"\x07 x")),
     "anchors with long words": ("anchors", b"partial,full\n" + b"a" * 5000 + b",1\n"),
     "gltf of a long version": ("gltf", seeds.gltf().replace(b'"2.0"', b'"1' + b"0" * 5000 + b'"')),
+    **_learned(),
 }

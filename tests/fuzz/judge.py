@@ -24,7 +24,11 @@ MEMORY = 512 * 2**20  # bytes of address space above what the process had before
 LONGEST_MESSAGE = 1500  # characters
 
 # The last net of a reader: refused, though not by a check that knows what is wrong.
-_NET = re.compile("cannot be read as ([A-Z]{3}|ground truth)|stored result is damaged")
+_NET = re.compile(
+    "cannot be read as ([A-Z]{3}|ground truth|a checkpoint)|stored result is damaged|"
+    "is no unfinished training"
+)
+_TORCH_MEMORY = re.compile("can't allocate memory|not enough memory|bad_alloc")  # RuntimeErrors
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ def _outcome(read: Callable[[bytes], object], data: bytes) -> tuple[str, str]:
     except NhoError as error:
         cause = error.__cause__ or error.__context__
         while cause is not None:
-            if isinstance(cause, MemoryError):
+            if isinstance(cause, MemoryError) or _TORCH_MEMORY.search(str(cause)):
                 return "finding", f"memory: {_place(cause)}"
             cause = cause.__cause__ or cause.__context__
         text = str(error)

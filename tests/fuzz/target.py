@@ -29,6 +29,7 @@ class Target:
     seeds : valid inputs.
     unpack, pack : for containers with checksums or lengths: the parts of an input ([] if it has
         none), and a container around parts, so that damage gets past the outer checks.
+    missing : why it cannot run here; empty if it can.
     """
 
     suffix: str
@@ -36,6 +37,7 @@ class Target:
     seeds: tuple[bytes, ...] = field(repr=False)
     unpack: Callable[[bytes], list[bytes]] | None = None
     pack: Callable[[list[bytes]], bytes] | None = None
+    missing: str = ""
 
 
 class Scratch:

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from unittest import mock
 
@@ -223,6 +224,18 @@ def _zip_of(parts: list[bytes]) -> bytes:
     return stream.getvalue()
 
 
+def _learned_targets() -> dict[str, Target]:
+    if find_spec("torch") is not None:
+        from fuzz.learned import learned_targets
+
+        return learned_targets(_zip_parts, _zip_of)
+    suffixes = {"weights-npz": ".npz", "weights-pth": ".pth", "training-state": ".unfinished"}
+    return {
+        name: Target(suffix, lambda _: None, (), missing="torch is not installed")
+        for name, suffix in suffixes.items()
+    }
+
+
 def _make_targets() -> dict[str, Target]:
     mapped = np.arange(seeds.PARTIAL.n_vertices)
     result_folder = Scratch()
@@ -293,6 +306,7 @@ def _make_targets() -> dict[str, Target]:
         "record": record,
         "failure": failure,
         **studio_targets(),
+        **_learned_targets(),
     }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,8 +22,8 @@ from nho.errors import InputError
 from nho.features.architecture import Architecture
 from nho.features.backend import quiet_torch
 from nho.features.matcher import Matcher
-from nho.features.methods import METHODS, new_matcher
-from nho.features.published import fill, matcher_of
+from nho.features.methods import METHODS
+from nho.features.published import filled, matcher_of
 from nho.npz import check_archive, read_array
 from nho.wholefile import write_whole
 
@@ -54,8 +55,10 @@ def load_checkpoint(path: str | Path) -> Matcher:
             raise InputError(f"{path}: {size} bytes are more than any checkpoint known here has")
         with quiet_torch(0):
             return _from_npz(path) if path.suffix == ".npz" else _from_torch(path)
-    except InputError:
-        raise
+    except InputError as fault:
+        if str(fault).startswith(str(path)):
+            raise
+        raise InputError(f"{path}: {fault}") from fault
     except Exception as problem:  # damaged in whatever way: unpacking code raises anything
         raise InputError(
             f"{path}: cannot be read as a checkpoint ({type(problem).__name__}); "
@@ -66,7 +69,7 @@ def load_checkpoint(path: str | Path) -> Matcher:
 def _from_npz(path: Path) -> Matcher:
     content = path.read_bytes()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        check_archive(archive, len(content))
+        _check_unpacked(archive, path, len(content))
         names = [name.removesuffix(".npy") for name in archive.namelist()]
         if _ARCHITECTURE not in names or len(names) > _MOST_TENSORS:
             raise InputError(f"{path}: not a checkpoint of this program; give one")
@@ -77,47 +80,57 @@ def _from_npz(path: Path) -> Matcher:
     architecture = Architecture.from_dict(json.loads(text.tobytes().decode()))
     if architecture.method not in METHODS:
         raise InputError(f"{path}: its method {architecture.method!r} is not known here")
-    _check_size(path, architecture, sum(array.size for array in arrays.values()))
-    matcher = new_matcher(architecture)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    fill(matcher, tensors, str(path))
-    return matcher
+    return filled(architecture, tensors, str(path))
 
 
-def _check_size(path: Path, architecture: Architecture, numbers: int) -> None:
-    """Refuse a small file that asks for a large network, before memory is asked for."""
-    least = architecture.blocks * architecture.width**2 + architecture.outputs
-    if least > numbers:
-        raise InputError(f"{path}: its architecture needs more numbers than it holds")
+def _check_unpacked(archive: zipfile.ZipFile, path: Path, size: int) -> int:
+    """Bytes that an archive unpacks to, where they are not too many."""
+    check_archive(archive, size)
+    unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > MOST_BYTES:
+        raise InputError(f"{path}: unpacks to more than any checkpoint known here has")
+    return unpacked
 
 
 def _from_torch(path: Path) -> Matcher:
-    stream = io.BytesIO(path.read_bytes())
-    # The format before 2020 is no archive, and its reader asks for memory before it looks.
-    with zipfile.ZipFile(stream) as archive:
-        check_archive(archive, stream.getbuffer().nbytes)
+    content, stream = path.read_bytes(), io.BytesIO()
+    # The format before 2020 is no archive, and its reader asks for memory before it looks. torch
+    # gets an archive written here: it may see other parts in the same bytes than were checked.
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(stream, "w") as clean:
+        unpacked = _check_unpacked(archive, path, len(content))
+        for member in archive.infolist():
+            with archive.open(member) as part:
+                clean.writestr(zipfile.ZipInfo(member.filename), part.read(member.file_size))
     stream.seek(0)
-    # On the processor: a file may name a device that is not here.
-    content = torch.load(stream, map_location="cpu", weights_only=True)
-    return matcher_of(flattened(content, str(path)), str(path))
+    with warnings.catch_warnings():  # of torch about what a file holds, even if it is refused
+        warnings.simplefilter("ignore")
+        # On the processor: a file may name a device that is not here.
+        tables = torch.load(stream, map_location="cpu", weights_only=True)
+        return matcher_of(flattened(tables, str(path), unpacked), str(path))
 
 
-def flattened(content: Any, source: str) -> dict[str, Tensor]:
-    """Tensors of nested tables, their names joined by dots."""
+def flattened(content: Any, source: str, most: int = MOST_BYTES) -> dict[str, Tensor]:
+    """Tensors of nested tables, their names joined by dots; of at most so many bytes in all."""
     found: dict[str, Tensor] = {}
+    left = most
 
     def visit(value: Any, name: str, depth: int) -> None:
+        nonlocal left
         if isinstance(value, Tensor):
             if value.layout is not torch.strided or value.is_quantized or value.is_meta:
                 raise InputError(f"{source}: tensor {name} is not stored as plain numbers")
-            if value.numel() * value.element_size() > MOST_BYTES:  # repeated by strides of zero
-                raise InputError(f"{source}: tensor {name} is too large for a network")
+            left -= value.numel() * value.element_size()
+            if left < 0:  # numbers repeated by strides of zero
+                raise InputError(f"{source}: tensor {name} is too large for what the file holds")
             if len(found) >= _MOST_TENSORS:
                 raise InputError(f"{source}: more than {_MOST_TENSORS} tensors")
             found[name] = value.detach()
         elif isinstance(value, Mapping) and depth < _DEEPEST:
             for key, inner in value.items():
-                visit(inner, f"{name}.{key}" if name else str(key), depth + 1)
+                if not isinstance(key, str):
+                    raise InputError(f"{source}: a {type(key).__name__} is no name of a tensor")
+                visit(inner, f"{name}.{key}" if name else key, depth + 1)
         else:
             raise InputError(
                 f"{source}: {name or 'its content'} is a {type(value).__name__}, not a tensor; "

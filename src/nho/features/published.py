@@ -20,6 +20,8 @@ from nho.features.matcher import Matcher
 from nho.features.methods import new_matcher
 
 _MOST_NAMED = 6  # of the tensors that are wrong
+_OF_A_BLOCK = 9  # tensors of a block of DiffusionNet
+_NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 @dataclass(frozen=True)
@@ -141,13 +143,21 @@ def matcher_of(tensors: Mapping[str, Tensor], source: str) -> Matcher:
             # A convolution over single vertices is a matrix with a third axis of length one.
             found[ours] = tensor[:, :, 0] if tensor.ndim == 3 and tensor.shape[2] == 1 else tensor
     _refuse(source, "tensors without a place in the network", unknown)
-    matcher = new_matcher(_architecture(found, source))
-    fill(matcher, found, source)
-    return matcher
+    return filled(_architecture(found, source), found, source)
 
 
-def fill(matcher: Matcher, tensors: Mapping[str, Tensor], source: str) -> None:
-    """Give a network its weights; every name and every size must fit."""
+def filled(architecture: Architecture, tensors: Mapping[str, Tensor], source: str) -> Matcher:
+    """A network with its weights; every name and every size must fit.
+
+    Nothing is made that the tensors do not fill: a small file may ask for a large network.
+    """
+    blocks = architecture.blocks
+    if architecture.method == "echomatch":
+        blocks += architecture.overlap_blocks
+    if blocks * _OF_A_BLOCK > len(tensors):
+        raise InputError(f"{source}: its architecture needs more numbers than it holds")
+    with torch.device("meta"):  # sizes without memory
+        matcher = new_matcher(architecture)
     wanted = matcher.state_dict()
     _refuse(source, "tensors missing", [name for name in wanted if name not in tensors])
     _refuse(source, "tensors unknown", [name for name in tensors if name not in wanted])
@@ -157,14 +167,23 @@ def fill(matcher: Matcher, tensors: Mapping[str, Tensor], source: str) -> None:
         if tensors[name].shape != tensor.shape
     ]
     _refuse(source, "tensors of the wrong size", wrong)
-    odd = [
-        name
-        for name, tensor in tensors.items()
-        if not tensor.is_floating_point() or not bool(torch.isfinite(tensor).all())
-    ]
+    odd = [name for name, tensor in tensors.items() if tensor.dtype not in _NUMBERS]
     _refuse(source, "tensors with values that are no numbers", odd)
-    matcher.load_state_dict(dict(tensors))
-    matcher.eval()
+    own = {name: _own(tensor) for name, tensor in tensors.items()}
+    odd = [name for name, tensor in own.items() if not _finite(tensor)]
+    _refuse(source, "tensors with values that are no numbers", odd)
+    matcher.load_state_dict(own, assign=True)
+    return matcher.eval()
+
+
+def _own(tensor: Tensor) -> Tensor:
+    """The numbers in memory of their own: those of a file may share theirs."""
+    return tensor.to(torch.float32).clone(memory_format=torch.contiguous_format)
+
+
+def _finite(tensor: Tensor) -> bool:
+    # Without a second copy; a NaN is the lowest and the highest of all.
+    return all(bool(torch.isfinite(end)) for end in torch.aminmax(tensor))
 
 
 def _architecture(found: Mapping[str, Tensor], source: str) -> Architecture:

@@ -24,7 +24,8 @@ from nho.npz import check_archive, read_array
 from nho.progress import ProgressCallback, ignore
 from nho.wholefile import write_whole
 
-_TABLES = ("weights", "first", "second", "best")
+_MOMENTS = ("first", "second")  # of Adam
+_TABLES = ("weights", *_MOMENTS, "best")
 
 
 def unfinished(out: Path) -> Path:
@@ -95,13 +96,24 @@ def load_state(path: Path, plan: Plan) -> State:
             }
         note = json.loads(arrays.pop("note").tobytes().decode())
         same = note["plan"] == json.loads(json.dumps(dataclasses.asdict(plan)))
-        step, skipped, best = int(note["step"]), int(note["skipped"]), note["best_loss"]
+        step, skipped, best = note["step"], note["skipped"], note["best_loss"]
         tables = {table: _table(arrays, table) for table in _TABLES}
         wanted = {
             name: w.shape for name, w in new_matcher(plan.architecture()).state_dict().items()
         }
-        fits = 0 <= skipped <= step <= plan.steps and all(
-            {name: w.shape for name, w in table.items()} == wanted for table in tables.values()
+        if step == skipped:  # Adam has not begun
+            tables |= {table: {} for table in _MOMENTS}
+        fits = (
+            (type(step), type(skipped)) == (int, int)
+            and 0 <= skipped <= step <= plan.steps
+            and (best is None or (isinstance(best, float) and math.isfinite(best)))
+            and all(
+                {name: w.shape for name, w in table.items()} == wanted
+                for name, table in tables.items()
+                if name not in _MOMENTS or step > skipped
+            )
+            and all(_numbers(w) for table in tables.values() for w in table.values())
+            and all(bool((w >= 0).all()) for w in tables["second"].values())
         )
     except Exception as problem:  # whatever is wrong with it, there is one way out
         raise InputError(f"{path}: is no unfinished training ({problem!r}); {remedy}") from problem
@@ -110,6 +122,10 @@ def load_state(path: Path, plan: Plan) -> State:
     if not fits:
         raise InputError(f"{path}: does not fit the network it is for; {remedy}")
     return State(step, **tables, best_loss=math.inf if best is None else best, skipped=skipped)
+
+
+def _numbers(tensor: torch.Tensor) -> bool:
+    return tensor.dtype == torch.float32 and bool(torch.isfinite(tensor).all())
 
 
 def _table(arrays: dict[str, np.ndarray], table: str) -> Weights:
