@@ -12,9 +12,7 @@ from nho import baselines
 from nho.errors import InputError
 from nho.settings import Settings
 
-LEARNED = [
-    name for name, method in baselines.BASELINES.items() if method.learned
-]
+LEARNED = [name for name, method in baselines.BASELINES.items() if method.learned]
 
 
 def test_importing_the_package_does_not_import_torch():
