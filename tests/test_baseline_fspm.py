@@ -10,7 +10,6 @@ from nho import baselines
 from nho.baselines.fspm import JointEnergy
 from nho.baselines.stiefel import minimised, retracted, tangent
 from nho.mesh import Mesh
-from nho.metrics import region_scores
 from nho.synthetic import bumpy_sphere, cut_by_plane
 
 
@@ -76,14 +75,25 @@ def test_tangents_keep_columns_orthonormal_to_first_order(random):
     np.testing.assert_allclose(retracted(at), at, atol=1e-12)
 
 
-def test_a_cut_of_the_same_surface_is_recovered_without_anchors(whole, piece, answer):
+def usual_miss(whole, piece, answer):
+    """Median distance between found and true places, in edges."""
     missed = whole.vertices[answer.vertex_map] - whole.vertices[piece.vertex_of_parent]
-    assert np.median(np.linalg.norm(missed, axis=1)) < 1.5 * whole.mean_edge_length
-    scores = region_scores(answer.region, piece.kept_vertices, whole.vertex_areas)
-    assert scores["iou"] > 0.62  # all of the surface: 0.6
+    return np.median(np.linalg.norm(missed, axis=1)) / whole.mean_edge_length
 
 
-def test_a_unit_for_both_and_a_pose_for_each_change_nothing(whole, piece, answer):
+def told_apart(whole, piece, region):
+    """Share of the true region that is marked less that of the rest; 0 for all and for nothing."""
+    areas, kept = whole.vertex_areas, piece.kept_vertices
+    inside, outside = (areas[region & side].sum() / areas[side].sum() for side in (kept, ~kept))
+    return inside - outside
+
+
+def test_a_cut_of_the_same_surface_is_recovered_without_anchors(whole, piece, answer):
+    assert usual_miss(whole, piece, answer) < 1.5
+    assert told_apart(whole, piece, answer.region) > 0.15
+
+
+def test_a_unit_for_both_and_a_pose_for_each_keep_energy_and_quality(whole, piece, answer):
     random = np.random.default_rng(5)
     moved = []
     for mesh in (piece.mesh, whole):
@@ -91,10 +101,12 @@ def test_a_unit_for_both_and_a_pose_for_each_change_nothing(whole, piece, answer
         turn *= np.linalg.det(turn)
         moved.append(Mesh(1e3 * mesh.vertices @ turn.T + 50, mesh.faces))
     result = baselines.run("fspm", *moved, None)
-    # Hundreds of steps among many valleys make rounding visible: noise of 1e-14 in the coordinates,
-    # nothing turned, leaves 0.83 of the region and 0.70 of the map as they were.
-    assert (result.region == answer.region).mean() > 0.75
-    assert (result.vertex_map == answer.vertex_map).mean() > 0.4
+    # Not the same answer at every vertex: rounding alone changes that, see the module.
+    first, second = zip(answer.curves["joint basis"], result.curves["joint basis"], strict=True)
+    assert first[0]["energy"] == pytest.approx(first[1]["energy"], rel=0.06)
+    assert second[0]["energy"] == pytest.approx(second[1]["energy"], rel=0.25)
+    assert usual_miss(whole, piece, result) < 1.5
+    assert told_apart(whole, piece, result.region) > 0.15
 
 
 def test_a_part_in_a_far_smaller_unit_is_refused(whole, piece):

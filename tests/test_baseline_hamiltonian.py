@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from nho import InputError, baselines
-from nho.baselines.hamiltonian_alignment import Alignment, query_spectrum
+from nho.baselines.hamiltonian_alignment import Alignment, query_basis, sights, unlikeness
 from nho.baselines.hamiltonian_starts import gaussians, look_alikes
 from nho.hamiltonian import ReducedHamiltonian, SparseHamiltonian
 from nho.mesh import Mesh
 from nho.metrics import region_scores
+from nho.relief import relief, standardised
 from nho.spectrum import dirichlet_basis, laplacian, neumann_basis
 from nho.synthetic import bumpy_sphere, cut_by_plane
 
@@ -30,7 +31,7 @@ def cap(small):
 @pytest.fixture(scope="module")
 def alignment(small, cap):
     operator = laplacian(small)
-    lambdas = query_spectrum(cap.mesh, laplacian(cap.mesh), 10)
+    lambdas = query_basis(cap.mesh, laplacian(cap.mesh), 10).eigenvalues
     return Alignment(SparseHamiltonian(operator), operator.mass, lambdas)
 
 
@@ -91,7 +92,8 @@ def test_the_mask_of_look_alikes_prefers_the_part_itself(whole):
     unit = whole.scaled(1 / np.sqrt(whole.area))
     cut = cut_by_plane(unit, np.array([0.2, 0.5, 1.0]), keep_area=0.4)
     operator = laplacian(unit)
-    start = look_alikes(cut.mesh, laplacian(cut.mesh), unit, operator, 0.4)
+    looks = standardised(relief(cut.mesh, laplacian(cut.mesh)), relief(unit, operator))
+    start = look_alikes(*looks, operator.mass, 0.4)
     assert operator.mass[start < 0].sum() == pytest.approx(0.4, abs=0.01)
     by_chance = 0.4
     scores = region_scores(start < 0, cut.kept_vertices, operator.mass)
@@ -101,8 +103,24 @@ def test_the_mask_of_look_alikes_prefers_the_part_itself(whole):
 def test_the_spectrum_of_a_part_is_that_with_its_rim_held(cap):
     operator = laplacian(cap.mesh)
     held = dirichlet_basis(operator, cap.mesh.boundary_vertices, 5).eigenvalues
-    np.testing.assert_array_equal(query_spectrum(cap.mesh, operator, 5), held)
+    np.testing.assert_array_equal(query_basis(cap.mesh, operator, 5).eigenvalues, held)
     assert held[0] > 0
+
+
+def test_the_true_region_looks_more_like_the_part_than_the_rest_does(whole):
+    unit = whole.scaled(1 / np.sqrt(whole.area))
+    cut = cut_by_plane(unit, np.array([0.2, 0.5, 1.0]), keep_area=0.5)
+    operator, own_operator = laplacian(unit), laplacian(cut.mesh)
+    own, other = standardised(relief(cut.mesh, own_operator), relief(unit, operator))
+    query = query_basis(cut.mesh, own_operator, 20)
+    wanted = sights(query, own_operator.mass, own)
+    alignment = Alignment(SparseHamiltonian(operator), operator.mass, query.eigenvalues)
+    right, wrong = (
+        unlikeness(wanted, sights(alignment.modes(w), operator.mass, other))
+        for w in (np.where(cut.kept_vertices, -9.0, 9.0), np.where(cut.kept_vertices, 9.0, -9.0))
+    )
+    assert right < wrong / 2
+    assert unlikeness(wanted, wanted[:7]) == 0
 
 
 @pytest.fixture(scope="module")

@@ -76,8 +76,14 @@ def test_the_field_overrules_scattered_errors_of_the_evidence(whole, piece):
 
 
 def test_a_cut_is_located_and_nothing_is_matched(whole, piece, answer):
-    scores = region_scores(answer.region, piece.kept_vertices, whole.vertex_areas)
-    assert scores["iou"] > 0.72 and scores["precision"] > 0.95
+    everything = np.ones(whole.n_vertices, dtype=bool)
+    found, trivial, none = (
+        region_scores(region, piece.kept_vertices, whole.vertex_areas)
+        for region in (answer.region, everything, ~everything)
+    )
+    assert found["iou"] > 0.72 and found["precision"] > 0.95
+    # Neither trivial answer would pass.
+    assert trivial["iou"] < 0.65 and trivial["precision"] < 0.65 and none["iou"] == 0
     assert (answer.vertex_map == -1).all() and (answer.confidence == 0).all()
 
 

@@ -11,9 +11,7 @@ from scipy.spatial import cKDTree
 
 from nho.geodesics import distances_from, edge_graph
 from nho.mesh import Mesh
-from nho.relief import relief, standardised
 from nho.sampling import sample_vertices
-from nho.spectrum import Laplacian
 
 _POINTS = 10  # where Gaussians sit
 _WIDTHS = (1.0, 0.5)  # share of the wanted area within half height
@@ -51,18 +49,23 @@ def gaussians(full: Mesh, mass: np.ndarray, ratio: float) -> list[np.ndarray]:
     return starts
 
 
-def look_alikes(
-    partial: Mesh, partial_operator: Laplacian, full: Mesh, operator: Laplacian, ratio: float
-) -> np.ndarray:
+def look_alikes(own: np.ndarray, other: np.ndarray, mass: np.ndarray, ratio: float) -> np.ndarray:
     """(n_full,) start whose region looks most like some place of the partial shape.
 
-    By relief at several scales, for shapes in units of sqrt(area of the full one); as much of the
-    full shape is taken as the partial one has area.
+    As much of the full shape is taken as the partial one has area.
+
+    Parameters
+    ----------
+    own, other : (n_partial, d) and (n_full, d) float arrays
+        Descriptors.
+    mass : (n_full,) float array
+        Vertex areas of the full shape.
+    ratio : float
+        Area of the region over that of the full shape, 0 to 1.
     """
-    own, other = standardised(relief(partial, partial_operator), relief(full, operator))
     gap, _ = cKDTree(own).query(other)
     order = np.argsort(gap, kind="stable")
-    covered = np.cumsum(operator.mass[order]) / operator.mass.sum()
+    covered = np.cumsum(mass[order]) / mass.sum()
     start = np.empty(len(gap))
     start[order] = np.where(covered <= ratio, -_HEIGHT, _HEIGHT)
     return start
