@@ -51,6 +51,9 @@ def found_anchors(
         from nho.anchor_search import find_anchors
 
         return find_anchors(partial, full, settings, progress)
+    from nho.features.backend import require_torch
+
+    require_torch()
     from nho.features.dpfm_anchors import feature_anchors
 
     pairs = feature_anchors(partial, full, method, settings)

@@ -99,3 +99,9 @@ def test_the_method_without_anchors_ignores_those_it_is_given(piece, whole):
     result = baselines.run("nho-auto", piece.mesh, whole, wrong)
     assert (result.vertex_map == piece.vertex_of_parent).mean() > 0.98
     assert not baselines.BASELINES["nho-auto"].anchored
+
+
+def test_without_torch_a_network_is_one_sentence(monkeypatch, piece, whole):
+    monkeypatch.setattr("nho.features.backend.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"need torch.*nho\[features\]"):
+        nho.match(piece.mesh, whole, "auto:dpfm")
