@@ -56,9 +56,9 @@ audit: $(TEST_ENV)/ready
 
 # The same code with the oldest versions that pyproject.toml allows, and with the newest there are.
 # Only what needs neither torch, nor Dask, nor a browser, nor minutes.
-CORE_TESTS = tests/security $(filter-out $(wildcard tests/test_bench*.py tests/test_studio*.py) \
-  $(addprefix tests/test_,batch_cluster.py decimation.py docs.py examples.py fuzz.py gallery.py report_browser.py), \
-  $(wildcard tests/test_*.py))
+CORE_TESTS = tests --ignore=tests/lab --ignore=tests/learned --ignore=tests/studio \
+  --ignore=tests/docs --ignore=tests/faults --ignore=tests/fuzz --ignore=tests/conformance \
+  --ignore=tests/batch/test_batch_cluster.py --ignore=tests/report/test_report_browser.py
 CORE_NEEDS = pytest hypothesis psutil trimesh matplotlib
 
 test-oldest: $(OLDEST_ENV)/ready

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchmarks.pairs import Task
-from nho.surface import SurfacePoints
+from nho.geometry.surface import SurfacePoints
 
 MODES = 100
 
@@ -124,8 +124,8 @@ def torch_reference(threads: int, seed: int = 0) -> Run:
 
     import nho
     from benchmarks import torch_reference as reference
-    from nho.network import Perceptron, uniform_by_fan_in
-    from nho.refinement import NeuralAdjointMap
+    from nho.operator.network import Perceptron, uniform_by_fan_in
+    from nho.operator.refinement import NeuralAdjointMap
 
     if threads:
         torch.set_num_threads(threads)

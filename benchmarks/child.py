@@ -20,9 +20,9 @@ import numpy as np
 
 from benchmarks.cases import CASES
 from benchmarks.pairs import Task, source_pair, task_of_size
-from nho.memory import available_memory
-from nho.metrics import geodesic_errors, region_scores
-from nho.surface import SurfacePoints
+from nho.evaluation.metrics import geodesic_errors, region_scores
+from nho.geometry.surface import SurfacePoints
+from nho.runtime.memory import available_memory
 
 JUDGED = 300  # partial vertices; each takes up to three Dijkstra runs
 _VISITS = 30_000_000  # vertices those runs may settle in all: fewer rows are judged on large meshes

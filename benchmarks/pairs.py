@@ -12,14 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nho.bench.datasets import FAMILIES, Pair
-from nho.coarsening import coarsened
 from nho.errors import InputError
-from nho.groundtruth import GroundTruth
-from nho.mesh import Mesh
-from nho.sample import load_sample
-from nho.subdivision import subdivided
-from nho.surface import SurfacePoints, project
+from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.sample import load_sample
+from nho.geometry.coarsening import coarsened
+from nho.geometry.mesh import Mesh
+from nho.geometry.subdivision import subdivided
+from nho.geometry.surface import SurfacePoints, project
+from nho.lab.bench.datasets import FAMILIES, Pair
 
 ANCHORS = 25
 
@@ -125,7 +125,7 @@ class _Resized:
     place : (n_old,) int array
         New vertex at the place of every old one; -1 = it is gone.
     steps : tuple of (k, 2) int arrays
-        As in `nho.subdivision.Subdivided`.
+        As in `nho.geometry.subdivision.Subdivided`.
     """
 
     mesh: Mesh

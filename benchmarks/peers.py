@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.pairs import Task
-from nho.baselines.nricp import bent_onto
-from nho.surface import SurfacePoints, project
+from nho.geometry.surface import SurfacePoints, project
+from nho.lab.baselines.nricp import bent_onto
 
 Found = tuple[SurfacePoints, dict[str, float]]
 

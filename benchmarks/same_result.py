@@ -16,7 +16,7 @@ from benchmarks.__main__ import vertices
 from benchmarks.cases import preset, torch_reference
 from benchmarks.child import judged_rows
 from benchmarks.pairs import source_pair, task_of_size
-from nho.metrics import geodesic_errors, region_scores
+from nho.evaluation.metrics import geodesic_errors, region_scores
 
 
 def main() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pictures
 
 import nho
-from nho.colours import position_colours, region_colours, transfer_colours
-from nho.sample import load_sample
+from nho.evaluation.sample import load_sample
+from nho.report.colours import position_colours, region_colours, transfer_colours
 
 sample = load_sample("plane")  # yours: nho.Mesh.read("scan.ply"), nho.Mesh.read("template.obj")
 scan, template = sample.partial, sample.full

@@ -8,7 +8,7 @@ and others come one a shape, and their points are paired by name.
 import numpy as np
 
 import nho
-from nho.sample import load_sample
+from nho.evaluation.sample import load_sample
 
 sample = load_sample("plane")
 scan, template = sample.partial, sample.full

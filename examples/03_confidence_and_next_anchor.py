@@ -9,8 +9,8 @@ import numpy as np
 import pictures
 
 import nho
-from nho.colours import scalar_colours
-from nho.sample import load_sample
+from nho.evaluation.sample import load_sample
+from nho.report.colours import scalar_colours
 
 sample = load_sample("plane")
 scan, template = sample.partial, sample.full

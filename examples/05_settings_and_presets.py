@@ -9,9 +9,9 @@ less. In the picture green is right, orange too much, purple missed.
 import pictures
 
 import nho
-from nho import baselines
-from nho.bench.cases import support_colours
-from nho.bench.datasets import FAMILIES
+from nho.lab import baselines
+from nho.lab.bench.cases import support_colours
+from nho.lab.bench.datasets import FAMILIES
 
 pair = FAMILIES["synthetic"].load(None, "body-plane-2")  # about 1,000 vertices, with the truth
 scan, template, anchors = pair.partial, pair.full, pair.anchors(25)

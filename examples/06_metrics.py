@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import nho
-from nho.metrics import correct_share, geodesic_errors
-from nho.sample import load_sample
+from nho.evaluation.metrics import correct_share, geodesic_errors
+from nho.evaluation.sample import load_sample
 
 sample = load_sample("balls")
 scan, template = sample.partial, sample.full

@@ -8,9 +8,9 @@ import numpy as np
 import pictures
 
 import nho
-from nho.geodesics import distances_from, edge_graph
-from nho.sample import load_pair
-from nho.synthetic import take_faces
+from nho.evaluation.sample import load_pair
+from nho.geometry.geodesics import distances_from, edge_graph
+from nho.geometry.synthetic import take_faces
 
 pair = load_pair()
 template = pair.full

@@ -9,9 +9,9 @@ import numpy as np
 import pictures
 
 import nho
-from nho.colours import UNMATCHED, position_colours, transfer_colours
-from nho.sample import load_pair
-from nho.synthetic import cut_by_plane
+from nho.evaluation.sample import load_pair
+from nho.geometry.synthetic import cut_by_plane
+from nho.report.colours import UNMATCHED, position_colours, transfer_colours
 
 pair = load_pair()
 upwards = np.array([0.0, 1.0, 0.0])

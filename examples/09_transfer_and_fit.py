@@ -10,8 +10,8 @@ import pictures
 from matplotlib import colormaps
 
 import nho
-from nho.geodesics import distances_from, edge_graph
-from nho.sample import load_sample
+from nho.evaluation.sample import load_sample
+from nho.geometry.geodesics import distances_from, edge_graph
 from nho.transfer import Transfer, fit_template
 
 sample = load_sample("plane")

@@ -11,7 +11,7 @@ import numpy as np
 
 import nho
 from nho.batch import read_pairs, run_batch
-from nho.bench.datasets import FAMILIES
+from nho.lab.bench.datasets import FAMILIES
 
 
 def main() -> None:

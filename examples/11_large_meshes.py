@@ -8,8 +8,8 @@ as long as reading them. Here: 20,000 vertices against 30,000.
 import numpy as np
 
 import nho
-from nho.sample import load_sample
-from nho.subdivision import subdivided
+from nho.evaluation.sample import load_sample
+from nho.geometry.subdivision import subdivided
 
 sample = load_sample("plane")
 picked = nho.sample_vertices(sample.partial, 20)

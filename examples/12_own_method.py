@@ -7,10 +7,10 @@ are: same pairs, same anchors, same conditions (rotations, units, wrong anchors)
 import numpy as np
 
 import nho
-from nho.baselines import BASELINES
-from nho.bench.datasets import FAMILIES
-from nho.bench.perturb import Conditions
-from nho.bench.runner import Contender, contenders, run_one
+from nho.lab.baselines import BASELINES
+from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.perturb import Conditions
+from nho.lab.bench.runner import Contender, contenders, run_one
 
 
 def by_nearest_anchor(partial, full, anchors, settings=None):

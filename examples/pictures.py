@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from nho import MatchResult, Mesh
-from nho.bench.render import render
+from nho.lab.bench.render import render
 from nho.report.views import looking_at, turn_beside
 
 Panel = tuple[Mesh, np.ndarray, str, np.ndarray]  # shape, vertex colours, words beneath, view

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser import browser  # noqa: F401  (a fixture for all)
-from nho.mesh import Mesh
-from nho.synthetic import Cut, bumpy_sphere, cut_by_plane
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_plane
+from tests.browser import browser  # noqa: F401  (a fixture for all)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,8 +37,9 @@ def piece(whole: Mesh) -> Cut:
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of evaluation data, or a visible skip."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("NHO_DATA", beside))
-    if not folder.is_dir():
-        pytest.skip("evaluation data not found; set NHO_DATA to its folder")
+    given = os.environ.get("NHO_DATA")
+    if not given:
+        pytest.skip("needs evaluation data; set NHO_DATA to its folder")
+    folder = Path(given)
+    assert folder.is_dir(), f"NHO_DATA={given} is not a folder"
     return folder

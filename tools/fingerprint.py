@@ -3,8 +3,10 @@
     python tools/fingerprint.py --out here.json [--set threads=2]
     python tools/fingerprint.py --compare here.json there.json
 
-Four pairs (the shipped one, three generated ones), both presets (`paper` with few steps): mean
-geodesic error, IoU, and a hash of all bits of the answer.
+A fixed set of runs on four pairs (the shipped one, three generated ones): both presets (`paper`
+with few steps), many and few anchors, none, another unit, coarse surfaces. For each the mean
+geodesic error, the IoU, and a hash of all bits of the answer. `tests/pipeline/test_same_bits.py`
+compares every change with the reference beside it.
 """
 
 from __future__ import annotations
@@ -12,25 +14,65 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 import nho
-from nho.bench.datasets import Pair
-from nho.bench.datasets.synthetic import load
-from nho.groundtruth import GroundTruth
-from nho.metrics import evaluate
-from nho.outputs import versions
-from nho.sample import load_sample
-from nho.surface import SurfacePoints
+from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.metrics import evaluate
+from nho.evaluation.sample import load_sample
+from nho.geometry.surface import SurfacePoints
+from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets.synthetic import load
+from nho.report.result_folder import versions
 
+NUMERIC = ("numpy", "scipy", "robust_laplacian")
 GENERATED = ("body-plane", "bean-holes", "ring-plane")
-FEW_STEPS = ["fit_steps=60", "rounds=2", "refine_last=60", "refine_increment=20"]
-PRESETS = {"default": [], "paper": FEW_STEPS}
+FEW_STEPS = ("fit_steps=60", "rounds=2", "refine_last=60", "refine_increment=20")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One match of the fixed set."""
+
+    pair: str
+    preset: str = "default"
+    anchors: int = 25  # 0 = found from nothing
+    unit: float = 1.0  # factor on the coordinates of the partial shape
+    changes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        anchors = f"{self.anchors} anchors" if self.anchors else "no anchors"
+        unit = f"unit {self.unit:g}" if self.unit != 1 else ""
+        return ", ".join(filter(None, (self.pair, self.preset, anchors, unit, *self.changes)))
+
+
+RUNS = (
+    *(Run(pair) for pair in ("sample", *GENERATED)),
+    *(Run(pair, "paper", changes=FEW_STEPS) for pair in ("sample", *GENERATED)),
+    *(Run(pair, anchors=5) for pair in ("sample", *GENERATED)),
+    *(Run(pair, anchors=0) for pair in ("sample", "body-plane")),
+    Run("body-plane", anchors=5, unit=1000.0),
+    Run("bean-holes", anchors=25, unit=0.037),
+    Run("sample", changes=("solve_vertices=400",)),
+    Run("sample", "paper", changes=("solve_vertices=400", *FEW_STEPS)),
+    Run("body-plane", anchors=8, changes=("coordinates=laplacian", "seed=3")),
+    Run("body-plane", anchors=8, changes=("start=similarity", "insulated=false")),
+    Run("ring-plane", anchors=8, changes=("weight_topology=0.3", "weight_spectral=0.01")),
+    Run("ring-plane", "paper", changes=("readout_operator=sparse", *FEW_STEPS)),
+    Run("bean-holes", "paper", anchors=10, changes=("refinement=zoomout", *FEW_STEPS)),
+    Run("body-plane", "paper", changes=("coordinates=laplacian", *FEW_STEPS)),
+)
 
 
 def main() -> int:
@@ -44,8 +86,8 @@ def main() -> int:
         first, second = (json.loads(path.read_text()) for path in asked.compare)
         print("\n".join(compared(first, second)))
         return 0
-    measured = {"versions": versions(), "rows": dict(measure(asked.set))}
-    text = json.dumps(measured, indent=1) + "\n"
+    found = {"machine": machine(), "rows": dict(measure(asked.set))}
+    text = json.dumps(found, indent=1) + "\n"
     if asked.out:
         asked.out.write_text(text)
     else:
@@ -53,25 +95,37 @@ def main() -> int:
     return 0
 
 
-def pairs() -> Iterator[Pair]:
-    """The shipped pair as `nho demo` matches it, and generated ones."""
+@cache
+def pair_named(name: str) -> Pair:
+    """The shipped pair as `nho demo` matches it, or a generated one."""
+    if name != "sample":
+        return load(None, name)
     sample = load_sample("plane")
     points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
-    yield Pair("sample", sample.partial, sample.full, GroundTruth(points, sample.truth_region))
-    yield from (load(None, name) for name in GENERATED)
+    return Pair(name, sample.partial, sample.full, GroundTruth(points, sample.truth_region))
 
 
-def measure(changes: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Scores and hash of every pair and preset."""
-    for pair in pairs():
-        for name, steps in PRESETS.items():
-            settings = nho.preset(name).with_text([*steps, *changes])
-            result = nho.match(pair.partial, pair.full, pair.anchors(25), settings)
-            scores = evaluate(result, pair.full, pair.truth)
-            yield (
-                f"{pair.name} {name}",
-                {"error": scores.geodesic_error, "iou": scores.iou, "bits": bits(result)},
-            )
+def measure(changes: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Scores and hash of every run."""
+    yield from ((run.name, measured(run, changes)) for run in RUNS)
+
+
+def measured(run: Run, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """Scores and hash of one run."""
+    pair = pair_named(run.pair)
+    settings = nho.preset(run.preset).with_text([*run.changes, *changes])
+    anchors = pair.anchors(run.anchors) if run.anchors else "auto"
+    partial = nho.Mesh(pair.partial.vertices * run.unit, pair.partial.faces)
+    result = nho.match(partial, pair.full, anchors, settings)
+    scores = evaluate(result, pair.full, pair.truth)
+    return {"error": scores.geodesic_error, "iou": scores.iou, "bits": bits(result)}
+
+
+def machine() -> str:
+    """What the bits of an answer depend on beside this code: processor kernels and versions."""
+    kernels = sorted({str(pool.get("architecture")) for pool in threadpool_info()})
+    shown = [f"{name} {version}" for name, version in sorted(versions().items()) if name in NUMERIC]
+    return ", ".join([platform.machine(), *kernels, *shown])
 
 
 def bits(result: nho.MatchResult) -> str:

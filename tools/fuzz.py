@@ -16,11 +16,11 @@ from pathlib import Path
 # One thread: the buffers of more would count against the memory limit.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fuzz.guard import fuzz_guarded
-from fuzz.guided import Report
-from fuzz.targets import TARGETS
+from tests.fuzz.guard import fuzz_guarded
+from tests.fuzz.guided import Report
+from tests.fuzz.targets import TARGETS
 
 
 def main() -> int:

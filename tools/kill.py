@@ -16,10 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from faults.kills import Report, kill_again_and_again
-from faults.subjects import SUBJECTS
+from tests.faults.kills import Report, kill_again_and_again
+from tests.faults.subjects import SUBJECTS
 
 _SHARES = {"match": 0.45, "batch": 0.35, "bench": 0.2}  # of the kills
 

@@ -13,16 +13,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
+from tests.browser import FLAGS, chromium_path
+from tests.studio.test_studio_browser import DRAWN, READY, SEEN_ON_BOTH, mark, spread_out
 
-from browser import FLAGS, chromium_path
-from nho.sample import load_sample
+from nho.evaluation.sample import load_sample
 from nho.studio import Studio
 from nho.studio.downloads import made
-from studio.test_studio_browser import DRAWN, READY, SEEN_ON_BOTH, mark, spread_out
 
 SIZE = {"width": 1360, "height": 800}
 

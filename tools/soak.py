@@ -21,11 +21,11 @@ import numpy as np
 import psutil
 
 import nho
-from nho.anchor_files import read_anchors, write_anchors
-from nho.outputs import write_outputs
-from nho.result import MatchResult
-from nho.sampling import sample_vertices
-from nho.synthetic import bumpy_sphere, cut_by_plane
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+from nho.problem.anchor_files import read_anchors, write_anchors
+from nho.problem.result import MatchResult
+from nho.report.result_folder import write_outputs
 
 ANCHORS = (8, 25)  # few: the learned operator takes part; many: it does not
 # What is in use twice is not yet a leak: allocators and caches fill up at first, and by chance.

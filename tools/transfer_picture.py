@@ -13,11 +13,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import nho
-from nho.bench.render import render
-from nho.colours import FADED, scalar_colours
-from nho.geodesics import distances_from, edge_graph
+from nho.evaluation.sample import load_sample
+from nho.geometry.geodesics import distances_from, edge_graph
+from nho.lab.bench.render import render
+from nho.report.colours import FADED, scalar_colours
 from nho.report.views import looking_at
-from nho.sample import load_sample
 from nho.transfer import Transfer, fit_template
 
 PANEL, WORDS, DPI = (225, 330), 34, 100  # pixels of a panel, of the words beneath, an inch

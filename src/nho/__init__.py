@@ -13,20 +13,20 @@ TYPE_CHECKING = False  # type checkers know the name; the module `typing` takes 
 if TYPE_CHECKING:
     from typing import Any
 
-    from nho.anchor_files import read_anchors, write_anchors
     from nho.anchor_search import find_anchors
-    from nho.anchors import Anchors
     from nho.errors import InputError, NhoError
-    from nho.groundtruth import GroundTruth, read_ground_truth
-    from nho.matching import match
-    from nho.mesh import Mesh
-    from nho.metrics import Evaluation, evaluate
-    from nho.outputs import write_outputs
+    from nho.evaluation.ground_truth import GroundTruth, read_ground_truth
+    from nho.evaluation.metrics import Evaluation, evaluate
+    from nho.geometry.mesh import Mesh
+    from nho.geometry.sampling import sample_vertices
+    from nho.geometry.surface import SurfacePoints, project
+    from nho.pipeline.matching import match
+    from nho.problem.anchor_files import read_anchors, write_anchors
+    from nho.problem.anchors import Anchors
+    from nho.problem.result import MatchResult
     from nho.progress import Progress
-    from nho.result import MatchResult
-    from nho.sampling import sample_vertices
+    from nho.report.result_folder import write_outputs
     from nho.settings import Settings, preset
-    from nho.surface import SurfacePoints, project
 
 __all__ = [
     "Anchors",
@@ -52,26 +52,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Anchors": "nho.anchors",
-    "Evaluation": "nho.metrics",
-    "GroundTruth": "nho.groundtruth",
+    "Anchors": "nho.problem.anchors",
+    "Evaluation": "nho.evaluation.metrics",
+    "GroundTruth": "nho.evaluation.ground_truth",
     "InputError": "nho.errors",
-    "MatchResult": "nho.result",
-    "Mesh": "nho.mesh",
+    "MatchResult": "nho.problem.result",
+    "Mesh": "nho.geometry.mesh",
     "NhoError": "nho.errors",
     "Progress": "nho.progress",
     "Settings": "nho.settings",
-    "SurfacePoints": "nho.surface",
-    "evaluate": "nho.metrics",
+    "SurfacePoints": "nho.geometry.surface",
+    "evaluate": "nho.evaluation.metrics",
     "find_anchors": "nho.anchor_search",
-    "match": "nho.matching",
+    "match": "nho.pipeline.matching",
     "preset": "nho.settings",
-    "project": "nho.surface",
-    "read_anchors": "nho.anchor_files",
-    "read_ground_truth": "nho.groundtruth",
-    "sample_vertices": "nho.sampling",
-    "write_anchors": "nho.anchor_files",
-    "write_outputs": "nho.outputs",
+    "project": "nho.geometry.surface",
+    "read_anchors": "nho.problem.anchor_files",
+    "read_ground_truth": "nho.evaluation.ground_truth",
+    "sample_vertices": "nho.geometry.sampling",
+    "write_anchors": "nho.problem.anchor_files",
+    "write_outputs": "nho.report.result_folder",
 }
 
 

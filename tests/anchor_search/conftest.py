@@ -7,8 +7,8 @@ import pytest
 
 from nho.anchor_search.likeness import unlikeness
 from nho.anchor_search.survey import Survey, survey
-from nho.mesh import Mesh
-from nho.synthetic import Cut
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut
 
 
 def at_unit_area(mesh: Mesh, full: Mesh) -> Mesh:

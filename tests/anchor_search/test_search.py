@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 import nho
 from nho.anchor_search.search import _plausible_unit, _scales
-from nho.bench.datasets import FAMILIES
-from nho.geodesics import distances_from, edge_graph
-from nho.mesh import Mesh
-from nho.synthetic import bumpy_sphere, cut_by_plane
+from nho.geometry.geodesics import distances_from, edge_graph
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+from nho.lab.bench.datasets import FAMILIES
 
 
 def gaps(anchors: nho.Anchors, partial: Mesh, full: Mesh, truth: np.ndarray) -> np.ndarray:

@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 import nho
-from nho import baselines
-from nho.anchor_sources import LEARNED, check_source, is_automatic
 from nho.batch.pairs import read_pairs
 from nho.cli.app import app
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.synthetic import Cut, bumpy_sphere, cut_by_plane
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_plane
+from nho.lab import baselines
+from nho.pipeline.automatic_anchors import LEARNED, check_source, is_automatic
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +102,6 @@ def test_the_method_without_anchors_ignores_those_it_is_given(piece, whole):
 
 
 def test_without_torch_a_network_is_one_sentence(monkeypatch, piece, whole):
-    monkeypatch.setattr("nho.features.backend.find_spec", lambda name: None)
+    monkeypatch.setattr("nho.learned.backend.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"need torch.*nho\[features\]"):
         nho.match(piece.mesh, whole, "auto:dpfm")

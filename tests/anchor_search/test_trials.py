@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nho.anchor_search.trials import Trials
-from nho.sampling import sample_vertices
+from nho.geometry.sampling import sample_vertices
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from conformance.given import (
+from tests.conformance.given import (
     ACCEPTED,
     PAIRS,
     PIECE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.given import PIECE, REFUSED, WHOLE, Case, Given, same_order
+from tests.conformance.given import PIECE, REFUSED, WHOLE, Case, Given, same_order
 
 V, F = PIECE.mesh.vertices, PIECE.mesh.faces
 N = len(V)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from conformance.anchoring import ANCHORS
-from conformance.broken import BROKEN
-from conformance.files import FILES
-from conformance.given import Case
-from conformance.landmarking import LANDMARKS
-from conformance.surfaces import SURFACES
+from tests.conformance.anchoring import ANCHORS
+from tests.conformance.broken import BROKEN
+from tests.conformance.files import FILES
+from tests.conformance.given import Case
+from tests.conformance.landmarking import LANDMARKS
+from tests.conformance.surfaces import SURFACES
 
 CHAPTERS: dict[str, tuple[Case, ...]] = {
     "Surfaces": SURFACES,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from conformance.given import ACCEPTED, REFUSED, Case, Given, Shape
-from conformance.written import (
+from tests.conformance.given import ACCEPTED, REFUSED, Case, Given, Shape
+from tests.conformance.written import (
     BOM,
     COFF,
     OBJ,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from nho.sampling import sample_vertices
-from nho.synthetic import Cut, bumpy_sphere, cut_by_plane
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_plane
 
 REFUSED, REPAIRED, WARNED, ACCEPTED = "refused", "repaired", "warned", "accepted"
 OUTCOMES = (REFUSED, REPAIRED, WARNED, ACCEPTED)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.given import PAIRS, PIECE, WHOLE, Given, same_order
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from tests.conformance.given import PAIRS, PIECE, WHOLE, Given, same_order
 
 NAMES = tuple(f"mark {row}" for row in range(len(PAIRS)))
 MESHES = (PIECE.mesh, WHOLE)

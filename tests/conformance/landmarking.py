@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from conformance.given import ACCEPTED, PAIRS, REFUSED, WARNED, Case, Given
-from conformance.landmark_makers import (
+from tests.conformance.given import ACCEPTED, PAIRS, REFUSED, WARNED, Case, Given
+from tests.conformance.landmark_makers import (
     NAMES,
     PLACES,
     fiducials,

@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 
 import nho
-from conformance.given import REFUSED, Case, Given, Shape
 from nho.cli import main
-from nho.meshfiles import write_arrays
+from nho.io.meshes import write_arrays
+from tests.conformance.given import REFUSED, Case, Given, Shape
 
 ROLES = {"partial": "scan.ply", "full": "template.ply", "anchors": "pairs.csv"}
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from conformance.given import (
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_plane, sphere, take_faces
+from tests.conformance.given import (
     PAIRS,
     PIECE,
     WHOLE,
@@ -15,8 +17,6 @@ from conformance.given import (
     anchors_of,
     same_order,
 )
-from nho.mesh import Mesh
-from nho.synthetic import Cut, bumpy_sphere, cut_by_plane, sphere, take_faces
 
 N = len(PIECE.mesh.vertices)
 V, F = PIECE.mesh.vertices, PIECE.mesh.faces

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance import surface_makers as make
-from conformance.given import ACCEPTED, REFUSED, REPAIRED, WARNED, Case, Given
-from conformance.surface_makers import FIN, F, N, V
+from tests.conformance import surface_makers as make
+from tests.conformance.given import ACCEPTED, REFUSED, REPAIRED, WARNED, Case, Given
+from tests.conformance.surface_makers import FIN, F, N, V
 
 SURFACES = (
     Case("bounded", ACCEPTED, Given, (), "matched"),

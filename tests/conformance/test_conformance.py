@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import nho
-from conformance.classes import CASES, table_rows
-from conformance.given import ACCEPTED, OUTCOMES, PIECE, REFUSED, Case
-from conformance.running import Told, call, listing, names, through_command, through_python
-from nho.mesh import Mesh
-from nho.outputs import FILES
+from nho.geometry.mesh import Mesh
+from nho.report.result_folder import FILES
+from tests.conformance.classes import CASES, table_rows
+from tests.conformance.given import ACCEPTED, OUTCOMES, PIECE, REFUSED, Case
+from tests.conformance.running import Told, call, listing, names, through_command, through_python
 
 EVERY = tuple(CASES.values())
 MATCHED = tuple(case for case in EVERY if case.outcome != REFUSED)

@@ -7,9 +7,9 @@ import traceback
 from pathlib import Path
 
 import nho
-from conformance.classes import CASES
-from conformance.given import REFUSED
-from conformance.running import through_python
+from tests.conformance.classes import CASES
+from tests.conformance.given import REFUSED
+from tests.conformance.running import through_python
 
 HOME = Path(nho.__file__).parent
 ROOMS = (

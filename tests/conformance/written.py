@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from conformance.given import PIECE
+from tests.conformance.given import PIECE
 
 V, F = PIECE.mesh.vertices, PIECE.mesh.faces
 N, M = len(V), len(F)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from faults.given import make_pairs, match_words
-from faults.running import run_here
+from tests.faults.given import make_pairs, match_words
+from tests.faults.running import run_here
 
 if sys.platform == "win32":
     collect_ignore_glob = ["test_*.py"]  # signals, mounts and limits are those of POSIX

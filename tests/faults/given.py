@@ -10,9 +10,9 @@ import numpy as np
 
 import nho
 from nho.errors import InputError
-from nho.outputs import FILES
-from nho.result import MatchResult
-from nho.synthetic import bumpy_sphere, cut_by_plane
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+from nho.problem.result import MatchResult
+from nho.report.result_folder import FILES
 
 QUICK = ("fit_steps=2", "rounds=1")  # with eight anchors: bending, spectra and operator
 

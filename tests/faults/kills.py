@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from faults.running import Process, start, wait_until
-from nho.cache import _OURS, Cache
+from nho.runtime.cache import _OURS, Cache
+from tests.faults.running import Process, start, wait_until
 
 _FINISH_EVERY = 6  # kills between two runs that may go on to their end
 

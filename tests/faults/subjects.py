@@ -8,10 +8,10 @@ import shutil
 import time
 from pathlib import Path
 
-from faults.given import QUICK, changes, make_pairs, match_words, names, result_in
-from faults.kills import until
-from faults.running import Process, run, start, worker_processes
-from nho.bench.rowfile import read_rows
+from nho.lab.bench.rowfile import read_rows
+from tests.faults.given import QUICK, changes, make_pairs, match_words, names, result_in
+from tests.faults.kills import until
+from tests.faults.running import Process, run, start, worker_processes
 
 _OFF = {"NHO_CACHE": "off"}
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import nho
-import nho.losses
-from faults.given import match_words
-from faults.running import run_here
+import nho.operator.losses
 from nho.errors import SolverError
-from nho.field import NeuralField
-from nho.fitting import fit_operator
-from nho.network import Adam
-from nho.parallel import SERIAL
+from nho.operator.field import NeuralField
+from nho.operator.fitting import fit_operator
+from nho.operator.network import Adam
+from nho.operator.refinement import NeuralAdjointMap, refine
 from nho.progress import ignore
-from nho.refinement import NeuralAdjointMap, refine
+from nho.runtime.parallel import SERIAL
 from nho.settings import Settings, preset
+from tests.faults.given import match_words
+from tests.faults.running import run_here
 
 STEPS = 12
 
@@ -184,14 +184,14 @@ def pair(whole, piece):
 
 def break_losses(monkeypatch, at):
     """The loss of the operator is NaN at one call."""
-    calls, real = [], nho.losses.area_loss
+    calls, real = [], nho.operator.losses.area_loss
 
     def area_loss(*arguments):
         calls.append(1)
         value, gradient = real(*arguments)
         return (np.nan if len(calls) == at + 1 else value), gradient
 
-    monkeypatch.setattr(nho.losses, "area_loss", area_loss)
+    monkeypatch.setattr(nho.operator.losses, "area_loss", area_loss)
 
 
 def assert_told(result, part):

@@ -15,12 +15,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import nho.staging
-from faults.given import names
-from nho.bench.rowfile import append_row, read_rows
-from nho.cache import Cache
-from nho.staging import whole_folder
-from nho.wholefile import sweep_parts, write_whole
+import nho.runtime.atomic_folder
+from nho.lab.bench.rowfile import append_row, read_rows
+from nho.runtime.atomic_file import sweep_parts, write_whole
+from nho.runtime.atomic_folder import whole_folder
+from nho.runtime.cache import Cache
+from tests.faults.given import names
 
 STEPS = ("open", "os.", "shutil.", "ctypes.dlsym", "fcntl.")
 
@@ -80,9 +80,9 @@ def test_a_folder_is_the_earlier_or_the_new_one_and_the_next_run_tidies_up(
     way, earlier, tmp_path, monkeypatch
 ):
     if way == "two renames":
-        monkeypatch.setattr(nho.staging, "_exchanged", lambda *_: False)
+        monkeypatch.setattr(nho.runtime.atomic_folder, "_exchanged", lambda *_: False)
     if way == "file by file":
-        monkeypatch.setattr(nho.staging, "_cannot_be_renamed", lambda place: True)
+        monkeypatch.setattr(nho.runtime.atomic_folder, "_cannot_be_renamed", lambda place: True)
     place, seen = tmp_path / "place", []
     out = place / "out"
 
@@ -115,7 +115,7 @@ def test_a_folder_is_the_earlier_or_the_new_one_and_the_next_run_tidies_up(
 def test_a_moved_folder_is_brought_back_by_the_next_run_even_if_that_one_fails(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(nho.staging, "_exchanged", lambda *_: False)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_exchanged", lambda *_: False)
     out, lost = tmp_path / "out", []
     put(out, "earlier")
 

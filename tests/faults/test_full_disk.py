@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from faults.given import QUICK, changes, match_words, names, result_in
-from faults.running import files_up_to, one_sentence, run, run_here
-from nho.bench.rowfile import append_row, read_rows
 from nho.errors import CannotWrite
+from nho.lab.bench.rowfile import append_row, read_rows
+from tests.faults.given import QUICK, changes, match_words, names, result_in
+from tests.faults.running import files_up_to, one_sentence, run, run_here
 
 BENCH = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from faults.given import result_in
-from faults.kills import kill_again_and_again, look_at_cache
-from faults.subjects import SUBJECTS
+from tests.faults.given import result_in
+from tests.faults.kills import kill_again_and_again, look_at_cache
+from tests.faults.subjects import SUBJECTS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process groups")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from faults.conftest import read_only
-from faults.given import QUICK, changes, match_words, names, result_in
-from faults.running import environment, one_sentence, run, run_here
+from tests.faults.conftest import read_only
+from tests.faults.given import QUICK, changes, match_words, names, result_in
+from tests.faults.running import environment, one_sentence, run, run_here
 
 BENCH = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 
@@ -85,9 +85,9 @@ WRITES = """
     import os, sys
     from pathlib import Path
     from nho.errors import InputError
-    from nho.outputs import check_folder
-    from nho.result import MatchResult
-    from nho.staging import whole_folder
+    from nho.report.result_folder import check_folder
+    from nho.problem.result import MatchResult
+    from nho.runtime.atomic_folder import whole_folder
     earlier, out = map(Path, sys.argv[1:])
     result = MatchResult.load(earlier)
     if os.geteuid() == 0:  # to root nothing is read-only

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import nho.staging
-from faults.given import QUICK, changes, match_words, names, result_in
-from faults.running import Process, environment, run_here, start, wait_until, worker_processes
-from nho.bench.rowfile import read_rows
-from nho.interrupts import Stopped, held_back, stops_raised
+import nho.runtime.atomic_folder
+from nho.lab.bench.rowfile import read_rows
+from nho.runtime.interrupts import Stopped, held_back, stops_raised
+from tests.faults.given import QUICK, changes, match_words, names, result_in
+from tests.faults.running import Process, environment, run_here, start, wait_until, worker_processes
 
 BENCH = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 LONG = changes("fit_steps=100000", "rounds=1")  # minutes
@@ -106,7 +106,7 @@ def test_a_match_stopped_as_its_result_takes_its_place_tells_the_truth(
     when, number, word, code, pairs, finished_match, monkeypatch
 ):
     out, other = finished_match
-    earlier, real = result_in(out), nho.staging._put_in_place
+    earlier, real = result_in(out), nho.runtime.atomic_folder._put_in_place
 
     def put(*arguments):
         if when == "before":
@@ -114,7 +114,7 @@ def test_a_match_stopped_as_its_result_takes_its_place_tells_the_truth(
         real(*arguments)
         signal.raise_signal(number)
 
-    monkeypatch.setattr(nho.staging, "_put_in_place", put)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_put_in_place", put)
     ended, _, err = run_here(*match_words(pairs, 1, out, "--quiet"))
     said = "is complete" if when == "after" else "still holds the earlier result"
     assert ended == code and err.startswith(f"nho: {word}; ") and said in err
@@ -165,7 +165,7 @@ def test_every_public_name_is_found_and_no_other():
 
     assert all(getattr(nho, name) is not None for name in nho.__all__)
     assert set(nho._HOMES) == set(nho.__all__) <= set(dir(nho))
-    assert nho.metrics.__name__ == "nho.metrics"
+    assert nho.evaluation.metrics.__name__ == "nho.evaluation.metrics"
     with pytest.raises(AttributeError, match="no_such_thing"):
         _ = nho.no_such_thing
 

@@ -10,17 +10,17 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-import nho.factors
-import nho.spectrum
-from faults.given import match_words
-from faults.running import one_sentence, run_here
+import nho.geometry.factors
+import nho.geometry.spectrum
 from nho.errors import SolverError
-from nho.factors import factorised, lowest_dense
-from nho.hamiltonian import ReducedHamiltonian, SparseHamiltonian, insulated_modes
-from nho.matching import match
+from nho.geometry.factors import factorised, lowest_dense
+from nho.geometry.spectrum import Basis, Laplacian, dirichlet_basis, laplacian, neumann_basis
+from nho.geometry.synthetic import bumpy_sphere
+from nho.operator.hamiltonian import ReducedHamiltonian, SparseHamiltonian, insulated_modes
+from nho.pipeline.matching import match
 from nho.settings import preset
-from nho.spectrum import Basis, Laplacian, dirichlet_basis, laplacian, neumann_basis
-from nho.synthetic import bumpy_sphere
+from tests.faults.given import match_words
+from tests.faults.running import one_sentence, run_here
 
 COUNT = 12
 

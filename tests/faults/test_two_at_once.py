@@ -10,14 +10,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-import nho.staging
-from faults.given import QUICK, changes, match_words, names, result_in
-from faults.running import one_sentence, run_here, start, wait_until
+import nho.runtime.atomic_folder
 from nho.errors import InputError
-from nho.outputs import FILES, check_folder
-from nho.result import MatchResult
+from nho.problem.result import MatchResult
+from nho.report.result_folder import FILES, check_folder
+from nho.runtime.atomic_folder import whole_folder
 from nho.settings import Settings
-from nho.staging import whole_folder
+from tests.faults.given import QUICK, changes, match_words, names, result_in
+from tests.faults.running import one_sentence, run_here, start, wait_until
 
 BENCH = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 
@@ -59,9 +59,9 @@ def small_result(number, time):
 @pytest.mark.parametrize("way", ["exchange", "two renames", "file by file"])
 def test_many_writers_and_readers_never_meet_a_mixture(way, tmp_path, monkeypatch):
     if way == "two renames":  # as on file systems that cannot exchange
-        monkeypatch.setattr(nho.staging, "_exchanged", lambda *_: False)
+        monkeypatch.setattr(nho.runtime.atomic_folder, "_exchanged", lambda *_: False)
     if way == "file by file":  # as at a mount point
-        monkeypatch.setattr(nho.staging, "_cannot_be_renamed", lambda place: True)
+        monkeypatch.setattr(nho.runtime.atomic_folder, "_cannot_be_renamed", lambda place: True)
     out = tmp_path / "place" / "out"
     out.mkdir(parents=True)
     problems, seen, writing = [], set(), threading.Event()

@@ -10,14 +10,14 @@ import time
 
 import pytest
 
-import nho.holding
-import nho.staging
-from faults.given import names
-from faults.running import environment
+import nho.runtime.atomic_folder
+import nho.runtime.locks
 from nho.errors import CannotWrite, InputError
-from nho.holding import held, if_abandoned
-from nho.staging import sweep, whole_folder
-from nho.wholefile import sweep_parts, write_whole
+from nho.runtime.atomic_file import sweep_parts, write_whole
+from nho.runtime.atomic_folder import sweep, whole_folder
+from nho.runtime.locks import held, if_abandoned
+from tests.faults.given import names
+from tests.faults.running import environment
 
 
 def anything(folder):
@@ -38,7 +38,7 @@ def content(folder):
 HOLDS = """
 import sys, time
 from pathlib import Path
-from nho.staging import whole_folder
+from nho.runtime.atomic_folder import whole_folder
 with whole_folder(Path(sys.argv[1]), "last", lambda folder: None) as staging:
     (staging / "first").write_text("half")
     print(staging.name, flush=True)
@@ -90,7 +90,7 @@ def test_an_earlier_folder_that_a_killed_process_moved_away_comes_back(tmp_path)
 
 
 def test_only_age_tells_where_there_are_no_locks(tmp_path, monkeypatch):
-    monkeypatch.setattr(nho.holding, "try_lock", lambda handle: None)
+    monkeypatch.setattr(nho.runtime.locks, "try_lock", lambda handle: None)
     left = tmp_path / ".nho-out.abcdefgh"
     left.mkdir()
     sweep(tmp_path, ["out"])
@@ -118,7 +118,7 @@ def test_a_link_with_such_a_name_is_not_followed(tmp_path):
 
 
 def test_a_folder_swept_before_it_was_held_is_made_again(tmp_path, monkeypatch):
-    real, swept = nho.staging.held, []
+    real, swept = nho.runtime.atomic_folder.held, []
 
     def late(path):
         if not swept:
@@ -126,7 +126,7 @@ def test_a_folder_swept_before_it_was_held_is_made_again(tmp_path, monkeypatch):
             sweep(tmp_path, ["out"])
         return real(path)
 
-    monkeypatch.setattr(nho.staging, "held", late)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "held", late)
     put(tmp_path / "out", "whole")
     assert swept and not swept[0].exists()
     assert names(tmp_path) == ["out"] and content(tmp_path / "out")["first"] == "whole"
@@ -146,7 +146,7 @@ def test_a_folder_is_held_by_one_only(tmp_path):
 @pytest.mark.parametrize("exchange", [True, False])
 def test_what_others_put_there_meanwhile_is_not_lost(exchange, tmp_path, monkeypatch):
     if not exchange:
-        monkeypatch.setattr(nho.staging, "_exchanged", lambda *_: False)
+        monkeypatch.setattr(nho.runtime.atomic_folder, "_exchanged", lambda *_: False)
 
     def check(folder):
         if (folder / "thesis").exists():
@@ -172,7 +172,7 @@ def test_others_that_write_all_the_time_are_an_error_and_no_endless_loop(tmp_pat
         if put_back:
             real(target, source)
 
-    monkeypatch.setattr(nho.staging, "_exchanged", lambda *_: False)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_exchanged", lambda *_: False)
     monkeypatch.setattr(os, "rename", contested)
     with pytest.raises(CannotWrite, match="other processes write it"):
         put(tmp_path / "out", "mine")
@@ -181,8 +181,8 @@ def test_others_that_write_all_the_time_are_an_error_and_no_endless_loop(tmp_pat
 
 def test_at_a_mount_point_a_second_writer_waits_and_then_says_so(tmp_path, monkeypatch):
     put(tmp_path / "out", "earlier")
-    monkeypatch.setattr(nho.staging, "_cannot_be_renamed", lambda place: True)
-    monkeypatch.setattr(nho.staging, "_PATIENCE", 0.1)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_cannot_be_renamed", lambda place: True)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_PATIENCE", 0.1)
     with held(tmp_path / "out"), pytest.raises(CannotWrite, match="another process writes it"):
         put(tmp_path / "out", "new")
     assert content(tmp_path / "out") == {"first": "earlier", "last": "earlier"}
@@ -192,7 +192,7 @@ def test_at_a_mount_point_a_second_writer_waits_and_then_says_so(tmp_path, monke
 
 def test_killed_between_two_files_at_a_mount_point_nothing_reads_as_complete(tmp_path, monkeypatch):
     put(tmp_path / "out", "earlier")
-    monkeypatch.setattr(nho.staging, "_cannot_be_renamed", lambda place: True)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_cannot_be_renamed", lambda place: True)
     real = os.replace
 
     def killed(source, target):

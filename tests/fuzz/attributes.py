@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzz import seeds
-from fuzz.target import Scratch, Target, serving
-from nho.attributes import Attributes, read_data, read_with_attributes
-from nho.attributes.gltf import read_gltf
-from nho.attributes.ply import read_ply
-from nho.attributes.vtp import read_vtp
-from nho.attributes.write_gltf import write_gltf
-from nho.attributes.write_obj import write_obj
-from nho.attributes.write_ply import write_ply
-from nho.attributes.write_vtp import write_vtp
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.io.attributes import Attributes, read_data, read_with_attributes
+from nho.io.attributes.gltf import read_gltf
+from nho.io.attributes.ply import read_ply
+from nho.io.attributes.vtp import read_vtp
+from nho.io.attributes.write_gltf import write_gltf
+from nho.io.attributes.write_obj import write_obj
+from nho.io.attributes.write_ply import write_ply
+from nho.io.attributes.write_vtp import write_vtp
+from tests.fuzz import seeds
+from tests.fuzz.target import Scratch, Target, serving
 
 _POINTS, _TRIANGLES = seeds.POINTS, seeds.TRIANGLES
 _MATERIALS = b"newmtl skin\nmap_Kd -s 1 1 1 skin.png\nnewmtl plain\n"

@@ -9,8 +9,8 @@ import zlib
 
 import numpy as np
 
-from fuzz import seeds
-from fuzz.targets import TARGETS
+from tests.fuzz import seeds
+from tests.fuzz.targets import TARGETS
 
 _WRAPPING = np.array([0, 2**63 - 1, -2, 16])  # the differences are positive and sum to 16
 

@@ -12,10 +12,10 @@ import os
 import time
 from multiprocessing.connection import Connection
 
-from fuzz.guided import Finding, Report, fuzz
-from fuzz.judge import SLOWEST, limited_memory
-from fuzz.mutations import LONGEST
-from fuzz.target import Target
+from tests.fuzz.guided import Finding, Report, fuzz
+from tests.fuzz.judge import SLOWEST, limited_memory
+from tests.fuzz.mutations import LONGEST
+from tests.fuzz.target import Target
 
 _HEAD = 16  # bytes in front of the input: how many were begun, and the length of this one
 _MOST_DEATHS = 20

@@ -21,9 +21,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 import nho
-from fuzz.judge import Verdict, judge
-from fuzz.mutations import apply, pick
-from fuzz.target import Target
+from tests.fuzz.judge import Verdict, judge
+from tests.fuzz.mutations import apply, pick
+from tests.fuzz.target import Target
 
 PACKAGE = str(Path(nho.__file__).parent)
 _RECENT = 16  # newest inputs of the corpus, which a third of the inputs start from

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzz import seeds
-from fuzz.target import Scratch, Target, serving
-from nho.anchors import Anchors
-from nho.landmarks import FORMATS, LandmarkPairs, Landmarks, pair_up, read_landmarks, read_pairs
+from nho.io.landmarks import FORMATS, LandmarkPairs, Landmarks, pair_up, read_landmarks, read_pairs
+from nho.problem.anchors import Anchors
+from tests.fuzz import seeds
+from tests.fuzz.target import Scratch, Target, serving
 
 _PLACES = seeds.PARTIAL.vertices[:4].tolist()
 _NAMES = ("tip", "a, b", "\u00e4", "4")

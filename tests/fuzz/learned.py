@@ -16,17 +16,17 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from fuzz import seeds
-from fuzz.target import Scratch, Target, serving
-from nho.features.architecture import Architecture
-from nho.features.backend import quiet_torch
-from nho.features.checkpoints import load_checkpoint, save_checkpoint
-from nho.features.diffusion_net import Surface
-from nho.features.matcher import Matcher
-from nho.features.methods import METHODS, new_matcher
-from nho.features.operators import operators
-from nho.features.training import Plan, State
-from nho.features.training_files import load_state, save_state
+from nho.learned.architecture import Architecture
+from nho.learned.backend import quiet_torch
+from nho.learned.checkpoints import load_checkpoint, save_checkpoint
+from nho.learned.diffusion_net import Surface
+from nho.learned.matcher import Matcher
+from nho.learned.methods import METHODS, new_matcher
+from nho.learned.operators import operators
+from nho.learned.training import Plan, State
+from nho.learned.training_files import load_state, save_state
+from tests.fuzz import seeds
+from tests.fuzz.target import Scratch, Target, serving
 
 Unpack = Callable[[bytes], list[bytes]]
 Pack = Callable[[list[bytes]], bytes]

@@ -10,10 +10,10 @@ import zlib
 
 import numpy as np
 
-from nho.mesh import Mesh
-from nho.result import MatchResult
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import sphere
+from nho.problem.result import MatchResult
 from nho.settings import Settings, preset
-from nho.synthetic import sphere
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0.75]])
 POLYGONS = [[3, 2, 1, 0], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]

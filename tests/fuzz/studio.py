@@ -11,14 +11,14 @@ from unittest import mock
 
 import numpy as np
 
-from fuzz import seeds
-from fuzz.target import Scratch, Target, serving
 from nho.errors import InputError
 from nho.studio import routes
 from nho.studio.autosave import Autosave
 from nho.studio.handler import decoded
 from nho.studio.marks import Mark, Marks
 from nho.studio.session import Session
+from tests.fuzz import seeds
+from tests.fuzz.target import Scratch, Target, serving
 
 _FACES = (seeds.PARTIAL.n_faces, seeds.FULL.n_faces)
 _VERBS = ("place", "move", "rename", "remove", "clear", "undo", "redo")

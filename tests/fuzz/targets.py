@@ -12,23 +12,23 @@ from unittest import mock
 
 import numpy as np
 
-from fuzz import seeds
-from fuzz.attributes import attribute_targets
-from fuzz.landmarks import landmark_targets
-from fuzz.studio import studio_targets
-from fuzz.target import Scratch, Target, serving
-from nho import cache
-from nho.anchor_files import read_anchors
 from nho.batch.pairs import read_pairs
 from nho.batch.records import Failure as BatchFailure
 from nho.batch.records import Request, find_failure, find_result, record_failure, record_result
 from nho.errors import InputError
-from nho.groundtruth import read_ground_truth
-from nho.mesh import read_mesh
-from nho.outputs import FILES
-from nho.result import MatchResult
+from nho.evaluation.ground_truth import read_ground_truth
+from nho.geometry.mesh import read_mesh
+from nho.geometry.surface import SurfacePoints
+from nho.problem.anchor_files import read_anchors
+from nho.problem.result import MatchResult
+from nho.report.result_folder import FILES
+from nho.runtime import cache
 from nho.settings import Settings, preset
-from nho.surface import SurfacePoints
+from tests.fuzz import seeds
+from tests.fuzz.attributes import attribute_targets
+from tests.fuzz.landmarks import landmark_targets
+from tests.fuzz.studio import studio_targets
+from tests.fuzz.target import Scratch, Target, serving
 
 _REQUEST = Request.of(preset("default"), "a", "b", "c")
 
@@ -226,7 +226,7 @@ def _zip_of(parts: list[bytes]) -> bytes:
 
 def _learned_targets() -> dict[str, Target]:
     if find_spec("torch") is not None:
-        from fuzz.learned import learned_targets
+        from tests.fuzz.learned import learned_targets
 
         return learned_targets(_zip_parts, _zip_of)
     suffixes = {"weights-npz": ".npz", "weights-pth": ".pth", "training-state": ".unfinished"}

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz import seeds
-from fuzz.found import vtp_array, vtp_of
-from fuzz.judge import limited_memory
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.npz import load_arrays
-from nho.safexml import Declares, parse_xml
+from nho.geometry.mesh import Mesh
+from nho.runtime.npz import load_arrays
+from nho.runtime.untrusted_xml import Declares, parse_xml
+from tests.fuzz import seeds
+from tests.fuzz.found import vtp_array, vtp_of
+from tests.fuzz.judge import limited_memory
 
 LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
 DECLARATIONS = {

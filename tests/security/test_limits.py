@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzz import judge, seeds
-from nho.anchor_files import read_anchors
 from nho.batch import read_pairs
 from nho.errors import InputError
-from nho.groundtruth import read_ground_truth
-from nho.mesh import Mesh
+from nho.evaluation.ground_truth import read_ground_truth
+from nho.geometry.mesh import Mesh
+from nho.problem.anchor_files import read_anchors
+from tests.fuzz import judge, seeds
 
 SIZE = 1 << 20  # bytes
 TRIANGLE = "0 0 0\n1 0 0\n0 1 0\n"

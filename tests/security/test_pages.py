@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 import nho
-from nho.anchor_files import read_anchors
-from nho.bench.gallery import render_gallery
-from nho.bench.index import write_index
-from nho.mesh import Mesh
-from nho.outputs import write_outputs
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+from nho.lab.bench.gallery import render_gallery
+from nho.lab.bench.index import write_index
+from nho.problem.anchor_files import read_anchors
 from nho.report import render_report
-from nho.synthetic import bumpy_sphere, cut_by_plane
-from test_index import hostile
-from test_pictures import known_case
-from test_report import example
+from nho.report.result_folder import write_outputs
+from tests.lab.bench.test_index import hostile
+from tests.lab.bench.test_pictures import known_case
+from tests.report.test_report import example
 
 EVIL = "</script><script>hit=1</script><img src=x onerror=hit=2><svg onload=hit=3>\"'{{ 7*7 }}&lt;"
 FILE = "<img src=x onerror=hit=4>\"'{{ 7*7 }}.ply"  # a file's name has no slash

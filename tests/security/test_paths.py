@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz import seeds
 from nho.batch import read_pairs, run_batch
 from nho.batch.names import name_from_files, problem_with_name
 from nho.batch.pairs import Pair
-from nho.bench.conductor import run_studies
-from nho.bench.studies import Request
 from nho.errors import InputError
-from nho.groundtruth import read_ground_truth
-from nho.mesh import Mesh
-from nho.result import MatchResult
+from nho.evaluation.ground_truth import read_ground_truth
+from nho.geometry.mesh import Mesh
+from nho.lab.bench.conductor import run_studies
+from nho.lab.bench.studies import Request
+from nho.problem.result import MatchResult
 from nho.settings import preset
+from tests.fuzz import seeds
 
 LEADING_OUT = ["..", ".", "../evil", "a/../../evil", "/tmp/evil", "..\\evil", "C:evil", "C:\\evil"]
 LEADING_OUT += ["\\\\host\\share", "~/evil/x", "a/b", "evil\x00", "nul", "COM1.txt", ".batch"]

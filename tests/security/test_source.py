@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from security.scan import findings, findings_in
+from tests.security.scan import findings, findings_in
 
 ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = {

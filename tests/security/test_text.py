@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nho.batch.summary import Row, write_summary
-from nho.bench.conductor import _check_pair_names
-from nho.bench.tasks import MatchTask
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.synthetic import Cut
-from nho.terminal import PrintableFormatter, printable
-from test_cli import run
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut
+from nho.lab.bench.conductor import _check_pair_names
+from nho.lab.bench.tasks import MatchTask
+from nho.runtime.terminal import PrintableFormatter, printable
+from tests.cli.test_cli import run
 
 CONTROL = "\x1b]0;owned\x07\x1b[2J"  # sets the title of the window, clears the screen
 

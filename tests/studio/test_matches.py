@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nho.errors import InputError
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut
 from nho.studio.marks import Marks
-from nho.synthetic import Cut
-from studio.test_session import Opened, _at_vertex, opened, some_pairs
+from tests.studio.test_session import Opened, _at_vertex, opened, some_pairs
 
 __all__ = ["opened"]  # the fixture
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
 from nho.studio.marks import points_of
 from nho.studio.picking import first_hit
 from nho.studio.shape import Shape
@@ -49,7 +49,7 @@ def test_the_pages_coordinates_lead_to_the_same_point(whole: Mesh) -> None:
 
 
 def test_few_triangles_for_moving_use_vertices_that_are_there() -> None:
-    from nho.synthetic import bumpy_sphere
+    from nho.geometry.synthetic import bumpy_sphere
 
     shape = Shape(bumpy_sphere(5, seed=1), 1)
     fluent = np.frombuffer(shape.array("fluent") or b"", "<u4").reshape(-1, 3)

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.result import MatchResult
-from nho.sampling import sample_vertices
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
+from nho.geometry.synthetic import Cut
+from nho.problem.result import MatchResult
 from nho.studio import Studio, handler
 from nho.studio.marks import Marks, mark_at
-from nho.surface import SurfacePoints
-from nho.synthetic import Cut
 
 
 def ask(

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nho.mesh import Mesh
-from nho.sampling import sample_vertices
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
+from nho.geometry.synthetic import Cut
 from nho.studio.marks import Side, mark_at
 from nho.studio.session import Session
 from nho.studio.shape import Shape
-from nho.surface import SurfacePoints
-from nho.synthetic import Cut
 
 
 class Opened:

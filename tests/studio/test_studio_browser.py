@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nho.mesh import Mesh
-from nho.result import MatchResult
-from nho.sample import Sample, load_sample
+from nho.evaluation.sample import Sample, load_sample
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.problem.result import MatchResult
 from nho.studio import Studio
-from nho.surface import SurfacePoints
 
 READY = "() => window.nhoStudio && nhoStudio.state()"
 DRAWN = "() => nhoStudio.stages.partial.view && nhoStudio.stages.full.view"

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.geometry.synthetic import Cut
 from nho.studio import Studio
 from nho.studio.marks import Marks, mark_at
-from nho.surface import SurfacePoints
-from nho.synthetic import Cut
-from studio.test_studio_browser import DRAWN, drop, settle, tab
+from tests.studio.test_studio_browser import DRAWN, drop, settle, tab
 
 __all__ = ["tab"]  # the fixture
 

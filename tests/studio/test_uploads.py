@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nho.landmarks import FORMATS, PAIR_FILES
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut
+from nho.io.landmarks import FORMATS, PAIR_FILES
 from nho.studio import Studio
 from nho.studio.uploads import safe_name
-from nho.synthetic import Cut
-from studio.test_server import ask, opened, upload
+from tests.studio.test_server import ask, opened, upload
 
 
 def test_meshes_can_be_uploaded_by_any_name(studio: Studio, whole: Mesh, tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.mesh import Mesh
-from nho.result import MatchResult
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.synthetic import Cut
+from nho.problem.result import MatchResult
 from nho.settings import preset
-from nho.surface import SurfacePoints, project
-from nho.synthetic import Cut
 
 
 def match_of(

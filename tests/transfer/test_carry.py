@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.attributes import Attributes
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.sample import load_sample
-from nho.surface import SurfacePoints, project
+from nho.evaluation.sample import load_sample
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, project
+from nho.io.attributes import Attributes
 from nho.transfer import SurfaceMap, Transfer
-from transfer.made import (
+from tests.transfer.made import (
     match_of,
     match_of_cut,
     match_of_shells,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.attributes import Attributes, kind_of, read_data, write_with_attributes
 from nho.errors import InputError
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.io.attributes import Attributes, kind_of, read_data, write_with_attributes
 
 STRIP = Mesh(
     [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 2, 0]],

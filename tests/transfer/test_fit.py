@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.sample import load_pair, load_sample
-from nho.surface import SurfacePoints, project
-from nho.synthetic import take_faces
+from nho.evaluation.sample import load_pair, load_sample
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.synthetic import take_faces
 from nho.transfer import fit_template
-from transfer.made import match_of, match_of_cut, match_of_shells, shell, tube, without
+from tests.transfer.made import match_of, match_of_cut, match_of_shells, shell, tube, without
 
 
 def turned(points: np.ndarray, angle: float = 2.0) -> np.ndarray:

@@ -7,12 +7,12 @@ import io
 import numpy as np
 import pytest
 
-from nho.attributes import Attributes, Texture
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints, project
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, project
+from nho.io.attributes import Attributes, Texture
 from nho.transfer import Transfer
-from transfer.made import match_of, match_of_cut, tube
+from tests.transfer.made import match_of, match_of_cut, tube
 
 
 def cylinder(around: int, along: int, turn: float = 0.0) -> tuple[Mesh, np.ndarray]:

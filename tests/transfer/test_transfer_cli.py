@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from nho.attributes import (
+from nho.cli.app import app
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.io.attributes import (
     Attributes,
     Texture,
     read_data,
     read_with_attributes,
     write_with_attributes,
 )
-from nho.cli.app import app
-from nho.errors import InputError
-from nho.landmarks import Landmarks, read_landmarks, write_landmarks
-from nho.mesh import Mesh
-from nho.outputs import write_outputs
-from transfer.made import match_of_cut, random_points
+from nho.io.landmarks import Landmarks, read_landmarks, write_landmarks
+from nho.report.result_folder import write_outputs
+from tests.transfer.made import match_of_cut, random_points
 
 
 @pytest.fixture

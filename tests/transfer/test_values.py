@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
 from nho.transfer.values import face_data_at, vertex_data_at
 
 MESH = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]], "square")

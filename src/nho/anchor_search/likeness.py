@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from nho.anchor_search.survey import RADII, Survey
-from nho.relief import standardised
+from nho.geometry.relief import standardised
 
 _RELIEF_SPREAD = 0.4  # standard deviations: what true partners differ by, as measured
 # Of relief, fine to coarse, with sum one: the coarser, the more it tells of build than of place.

@@ -11,13 +11,13 @@ from nho.anchor_search.likeness import unlikeness
 from nho.anchor_search.proposals import CHOICES, proposals
 from nho.anchor_search.survey import Survey, survey
 from nho.anchor_search.trials import Trial, Trials
-from nho.anchors import Anchors
-from nho.mesh import Mesh
-from nho.parallel import SERIAL, Workers, workers
-from nho.problem import MeshLike, Problem, as_mesh, prepare
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import project
+from nho.problem.anchors import Anchors
+from nho.problem.preparation import MeshLike, Problem, as_mesh, prepare
 from nho.progress import Progress, ProgressCallback, ignore
+from nho.runtime.parallel import SERIAL, Workers, workers
 from nho.settings import Settings, preset
-from nho.surface import project
 
 COUNT = 25  # anchors that are returned
 _PLACES = 1200  # vertices of the coarse full shape; the partial one is as dense

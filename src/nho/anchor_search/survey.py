@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nho.coarsening import coarsened
-from nho.geodesics import distances_from, unfolded_graph
-from nho.mesh import Mesh
-from nho.relief import relief
-from nho.spectrum import laplacian
-from nho.tangents import gradient
+from nho.geometry.coarsening import coarsened
+from nho.geometry.geodesics import distances_from, unfolded_graph
+from nho.geometry.mesh import Mesh
+from nho.geometry.relief import relief
+from nho.geometry.spectrum import laplacian
+from nho.geometry.tangents import gradient
 
 # Lengths are in units of sqrt(area of the full shape), here and in the whole search.
 RADII = np.array([0.06, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.6])
@@ -72,7 +72,7 @@ class Survey:
 def survey(mesh: Mesh, count: int, kind: str = "robust") -> Survey:
     """Survey a connected mesh through about ``count`` places (all its vertices if it has fewer).
 
-    ``kind`` is that of `nho.spectrum.laplacian`.
+    ``kind`` is that of `nho.geometry.spectrum.laplacian`.
     """
     fine, of_fine = _at_most(mesh, _FINE)  # for the relief, since coarse surfaces are flatter
     looks = relief(fine, laplacian(fine, kind))

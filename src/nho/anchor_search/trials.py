@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.anchor_search.survey import Survey
-from nho.bending import Bending
-from nho.distance_evidence import AnchorDistances, first_map
-from nho.relief import standardised
-from nho.sampling import sample_vertices
-from nho.surface import SurfacePoints
+from nho.geometry.relief import standardised
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
+from nho.recipes.guided.bending import Bending
+from nho.recipes.guided.distance_evidence import AnchorDistances, first_map
 
 _AROUND = 0.06  # radius within which the quality of a place is averaged
 _MOST_UNLIKE = 4.0  # more does not count

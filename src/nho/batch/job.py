@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from nho.anchor_files import read_anchors
 from nho.batch.pairs import Pair
 from nho.batch.records import Request, bytes_digest, find_result, record_result
 from nho.errors import CannotWrite, NhoError
-from nho.matching import match
-from nho.mesh import Mesh
-from nho.outputs import write_outputs
+from nho.geometry.mesh import Mesh
+from nho.pipeline.matching import match
+from nho.problem.anchor_files import read_anchors
+from nho.report.result_folder import write_outputs
+from nho.runtime.terminal import printable
 from nho.settings import Settings
-from nho.terminal import printable
 
 log = logging.getLogger(__name__)
 # The umask can only be read by setting it, which writing does: never in two threads at once.

@@ -20,8 +20,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from nho.batch.job import Outcome, Work
-from nho.interrupts import held_back
-from nho.terminal import log_to_terminal
+from nho.runtime.interrupts import held_back
+from nho.runtime.terminal import log_to_terminal
 
 _ATTEMPTS = 2  # a killed worker may be bad luck; two in a row are not
 _PATIENCE = 5.0  # seconds that a worker gets to end by itself

@@ -15,7 +15,7 @@ from pathlib import Path
 from nho.batch.links import refuse_links
 from nho.batch.records import STATE
 from nho.errors import CannotWrite, InputError
-from nho.holding import try_lock
+from nho.runtime.locks import try_lock
 
 BENCH_STATE = ".bench"
 _OWNERS = {STATE: "nho batch", BENCH_STATE: "nho bench", "result.npz": "nho match"}

@@ -12,10 +12,10 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from nho.anchor_sources import check_source, is_automatic
-from nho.anchors import FLIPS
 from nho.batch.names import folded, name_from_files, problem_with_name
 from nho.errors import InputError
+from nho.pipeline.automatic_anchors import check_source, is_automatic
+from nho.problem.anchors import FLIPS
 
 COLUMNS = ("partial", "full", "anchors")
 LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")

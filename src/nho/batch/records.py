@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from nho.errors import InputError
-from nho.outputs import FILES
-from nho.result import MatchResult
+from nho.problem.result import MatchResult
+from nho.report.result_folder import FILES
+from nho.runtime.atomic_file import write_whole
 from nho.settings import Settings
-from nho.wholefile import write_whole
 
 STATE = ".batch"  # folder for lock and records; no pair can have this name
 

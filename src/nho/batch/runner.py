@@ -31,12 +31,12 @@ from nho.batch.records import (
 from nho.batch.summary import Row, write_summary
 from nho.batch.survey import Survey, Surveyor
 from nho.errors import CannotWrite, InputError
-from nho.interrupts import held_back
-from nho.memory import available_memory
-from nho.parallel import thread_count
+from nho.runtime.atomic_file import sweep_parts, write_whole
+from nho.runtime.atomic_folder import sweep
+from nho.runtime.interrupts import held_back
+from nho.runtime.memory import available_memory
+from nho.runtime.parallel import thread_count
 from nho.settings import Settings
-from nho.staging import sweep
-from nho.wholefile import sweep_parts, write_whole
 
 _SHARE = 0.9  # of the free memory; the rest is for the system and for what the estimate misses
 _MARK = "made by nho batch"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from nho.batch.names import FORMULA_SIGNS, SUMMARY
-from nho.result import MatchResult
-from nho.wholefile import write_whole
+from nho.problem.result import MatchResult
+from nho.runtime.atomic_file import write_whole
 
 Status = Literal["ok", "failed", "skipped"]
 

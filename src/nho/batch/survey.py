@@ -11,8 +11,8 @@ from nho.batch.pairs import Pair
 from nho.batch.records import Request, bytes_digest, find_failure, find_result
 from nho.batch.summary import Row
 from nho.errors import InputError
-from nho.memory import estimated_memory
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.runtime.memory import estimated_memory
 from nho.settings import Settings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from nho.interrupts import Stopped, stops_raised
+from nho.runtime.interrupts import Stopped, stops_raised
 
 __all__ = ["main"]
 

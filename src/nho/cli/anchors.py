@@ -8,13 +8,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from nho.anchor_files import write_anchors
-from nho.anchor_sources import AUTO, check_source, found_anchors, is_automatic
 from nho.cli.console import progress_display
 from nho.cli.saying import say
 from nho.errors import InputError
-from nho.groundtruth import read_ground_truth
-from nho.landmarks import (
+from nho.evaluation.ground_truth import read_ground_truth
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.io.landmarks import (
     PAIR_FILES,
     LandmarkPairs,
     Landmarks,
@@ -25,8 +25,8 @@ from nho.landmarks import (
     write_landmarks,
     write_pairs,
 )
-from nho.mesh import Mesh
-from nho.sampling import sample_vertices
+from nho.pipeline.automatic_anchors import AUTO, check_source, found_anchors, is_automatic
+from nho.problem.anchor_files import write_anchors
 from nho.settings import preset
 
 SIDES = ("partial", "full", "both")

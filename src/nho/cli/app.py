@@ -27,7 +27,7 @@ from nho.cli import (
 from nho.cli.saying import say
 from nho.cli.stopping import Ended, if_stopped
 from nho.errors import NhoError
-from nho.terminal import log_to_terminal
+from nho.runtime.terminal import log_to_terminal
 
 log = logging.getLogger(__name__)
 

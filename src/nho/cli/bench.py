@@ -12,17 +12,17 @@ from typing import Annotated
 
 import typer
 
-from nho.baselines import BASELINES
-from nho.bench.conductor import KEPT, run_studies
-from nho.bench.datasets import FAMILIES
-from nho.bench.engine import BenchProgress, Callback
-from nho.bench.rerun import rerun
-from nho.bench.studies import STUDIES, Request
-from nho.bench.studies.study import ALWAYS_THERE
 from nho.cli.counting import counted_line, counting_bar, duration
 from nho.cli.saying import say
 from nho.cli.stopping import if_stopped
 from nho.errors import InputError
+from nho.lab.baselines import BASELINES
+from nho.lab.bench.conductor import KEPT, run_studies
+from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.engine import BenchProgress, Callback
+from nho.lab.bench.rerun import rerun
+from nho.lab.bench.studies import STUDIES, Request
+from nho.lab.bench.studies.study import ALWAYS_THERE
 from nho.settings import PRESETS
 
 _METHODS = (*PRESETS, *BASELINES)

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from nho.cache import Cache
 from nho.errors import InputError
+from nho.runtime.cache import Cache
 
 app = typer.Typer(help="Show or clear what is kept on disk to save time.", no_args_is_help=True)
 

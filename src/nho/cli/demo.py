@@ -12,13 +12,13 @@ from nho.cli.console import progress_display
 from nho.cli.evaluate import evaluation_text
 from nho.cli.match import Changes, Preset, Quiet, Seed, Threads, chosen_settings, print_summary
 from nho.cli.stopping import if_stopped, result_in
-from nho.groundtruth import GroundTruth
-from nho.matching import match
-from nho.metrics import evaluate
-from nho.outputs import check_folder, write_outputs
-from nho.sample import load_sample
-from nho.sampling import sample_vertices
-from nho.surface import SurfacePoints
+from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.metrics import evaluate
+from nho.evaluation.sample import load_sample
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
+from nho.pipeline.matching import match
+from nho.report.result_folder import check_folder, write_outputs
 
 
 def demo_command(

@@ -12,11 +12,11 @@ import typer
 from threadpoolctl import threadpool_info
 
 from nho.errors import NhoError
-from nho.matching import match
-from nho.outputs import versions
-from nho.parallel import thread_count
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+from nho.pipeline.matching import match
+from nho.report.result_folder import versions
+from nho.runtime.parallel import thread_count
 from nho.settings import preset
-from nho.synthetic import bumpy_sphere, cut_by_plane
 
 _OPTIONAL = ("matplotlib", "torch")
 

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from nho.groundtruth import read_ground_truth
-from nho.mesh import Mesh
-from nho.metrics import Evaluation, evaluate
-from nho.result import MatchResult, finite_or_none
+from nho.evaluation.ground_truth import read_ground_truth
+from nho.evaluation.metrics import Evaluation, evaluate
+from nho.geometry.mesh import Mesh
+from nho.problem.result import MatchResult, finite_or_none
 
 
 def eval_command(

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from nho.attributes import read_with_attributes
-from nho.attributes.write import check_writable, write_with_attributes
 from nho.cli.console import progress_display
 from nho.cli.match import FullFile, PartialFile, Quiet
 from nho.cli.saying import say
 from nho.cli.transfer import AsJson, MinConfidence, ResultFolder
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.result import finite_or_none
+from nho.geometry.mesh import Mesh
+from nho.io.attributes import read_with_attributes
+from nho.io.attributes.write import check_writable, write_with_attributes
+from nho.problem.result import finite_or_none
 from nho.transfer import fit_template, load_for
 
 _MESHES = (".ply", ".obj", ".glb", ".vtp", ".npz")

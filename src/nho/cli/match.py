@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
-from nho.anchor_files import read_anchors
-from nho.anchor_sources import check_source, is_automatic
-from nho.anchors import Anchors
 from nho.cli.console import progress_display
 from nho.cli.saying import say
 from nho.cli.stopping import if_stopped, result_in
-from nho.matching import match
-from nho.mesh import Mesh
-from nho.outputs import check_folder, write_outputs
-from nho.result import MatchResult
+from nho.geometry.mesh import Mesh
+from nho.pipeline.automatic_anchors import check_source, is_automatic
+from nho.pipeline.matching import match
+from nho.problem.anchor_files import read_anchors
+from nho.problem.anchors import Anchors
+from nho.problem.result import MatchResult
+from nho.report.result_folder import check_folder, write_outputs
 from nho.settings import Settings, preset
 
 PartialFile = Annotated[Path, typer.Argument(help="The partial surface (scan).")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from nho.terminal import printable
+from nho.runtime.terminal import printable
 
 
 def say(line: str, err: bool = False) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nho.errors import NhoError
-from nho.interrupts import Stopped
+from nho.runtime.interrupts import Stopped
 
 
 class Ended(NhoError):

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nho.errors import InputError
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
 from nho.studio import Studio
 from nho.studio.uploads import take_landmarks
 

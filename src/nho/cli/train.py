@@ -31,11 +31,11 @@ def train_command(
 
     Example: `nho train dpfm --out dpfm.npz --steps 500`
     """
-    from nho.features.backend import require_torch
+    from nho.learned.backend import require_torch
 
     require_torch()
-    from nho.features.training import Plan  # torch takes seconds to import
-    from nho.features.training_files import train_to_file, unfinished
+    from nho.learned.training import Plan  # torch takes seconds to import
+    from nho.learned.training_files import train_to_file, unfinished
 
     plan = Plan(method, steps=steps, seed=seed)
 

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from nho.attributes import Attributes, kind_of, read_data, read_with_attributes
-from nho.attributes.model import MASK, UV
-from nho.attributes.write import check_writable, write_with_attributes
 from nho.cli.match import FullFile, PartialFile
 from nho.cli.saying import say
 from nho.errors import InputError
-from nho.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.io.attributes import Attributes, kind_of, read_data, read_with_attributes
+from nho.io.attributes.model import MASK, UV
+from nho.io.attributes.write import check_writable, write_with_attributes
+from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
 from nho.transfer import Side, Transfer, load_for
 from nho.transfer.meanings import as_labels, as_scalars
 

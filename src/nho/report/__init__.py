@@ -8,15 +8,15 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from nho.colours import scalar_colours
 from nho.errors import InputError
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.problem.result import MatchResult
+from nho.report.colours import scalar_colours
 from nho.report.curves import charts
 from nho.report.embedding import VIEWER, part
 from nho.report.embedding import json_for_html as _json_for_html
 from nho.report.scene import REGION_INSIDE, REGION_OUTSIDE, scene
 from nho.report.shown import too_large
-from nho.result import MatchResult
 
 __all__ = ["render_report"]
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from nho.colours import (
+from nho.geometry.mesh import Mesh
+from nho.problem.result import MatchResult
+from nho.report.colours import (
     UNMATCHED,
     position_colours,
     region_colours,
     scalar_colours,
     transfer_colours,
 )
-from nho.mesh import Mesh
 from nho.report.shown import Shown, shown
 from nho.report.views import Frame, frame, framed, looking_at, turn_beside
-from nho.result import MatchResult
 
 REGION_INSIDE = (46, 125, 140)  # sRGB
 REGION_OUTSIDE = (222, 222, 222)

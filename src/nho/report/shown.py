@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nho.coarsening import coarsened
-from nho.mesh import Mesh
-from nho.meshfiles.polygons import equal_points
+from nho.geometry.coarsening import coarsened
+from nho.geometry.mesh import Mesh
+from nho.io.meshes.polygons import equal_points
 
 _MOST = 60_000  # vertices a shape: a report of about ten megabytes
 _SHOWN = 40_000  # about so many of a larger one, and in proportion where fewer are allowed

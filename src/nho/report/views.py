@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
 
 Frame = tuple[np.ndarray, float]  # centre and radius
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nho.errors import CannotWrite
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.runtime.atomic_file import write_whole
 from nho.studio.marks import Mark, MarkedPair, Marks
-from nho.wholefile import write_whole
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from nho.errors import InputError
-from nho.landmarks import (
+from nho.io.landmarks import (
     FORMATS,
     PAIR_FILES,
     LandmarkPairs,
@@ -18,7 +18,7 @@ from nho.landmarks import (
     write_landmarks,
     write_pairs,
 )
-from nho.outputs import FILES, write_outputs
+from nho.report.result_folder import FILES, write_outputs
 from nho.studio.marks import Marks, points_of
 from nho.studio.outcome import Outcome
 from nho.studio.session import Session

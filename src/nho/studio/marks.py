@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from nho.anchors import Anchors
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.problem.anchors import Anchors
 
 Side = Literal["partial", "full"]
 SIDES: tuple[Side, Side] = ("partial", "full")

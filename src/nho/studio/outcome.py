@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from nho.problem.result import MatchResult
 from nho.report.scene import view_colours
 from nho.report.views import framed, turn_beside
-from nho.result import MatchResult
 from nho.studio.marks import MarkedPair, Side
 from nho.studio.shape import Shape
 

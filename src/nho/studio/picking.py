@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
 from nho.studio.marks import Mark
 
 _ROWS = 1 << 18  # triangles at a time, to bound memory

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from nho.anchors import FEWEST
 from nho.errors import InputError
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.problem.anchors import FEWEST
+from nho.problem.result import MatchResult
 from nho.progress import Progress
-from nho.result import MatchResult
 from nho.settings import preset
 from nho.studio.autosave import Autosave
 from nho.studio.history import History

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from nho.coarsening import coarsened
-from nho.geodesics import edge_graph
-from nho.mesh import Mesh
+from nho.geometry.coarsening import coarsened
+from nho.geometry.geodesics import edge_graph
+from nho.geometry.mesh import Mesh
 from nho.report.shown import Shown, shown
 from nho.report.views import Frame, frame, framed, looking_at
 from nho.studio.marks import Mark, points_of

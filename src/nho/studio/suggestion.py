@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
+from nho.geometry.surface import SurfacePoints
 from nho.studio.marks import Mark, Marks, mark_at, points_of
 from nho.studio.outcome import Outcome
 from nho.studio.shape import Shape
-from nho.surface import SurfacePoints
 
 
 def suggested(shape: Shape, marks: Marks, outcome: Outcome | None) -> dict[str, object] | None:

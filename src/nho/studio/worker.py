@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from nho.anchors import Anchors
 from nho.errors import NhoError
-from nho.matching import match
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.pipeline.matching import match
+from nho.problem.anchors import Anchors
+from nho.problem.result import MatchResult
 from nho.progress import Progress
-from nho.result import MatchResult
 from nho.settings import Settings
 
 log = logging.getLogger(__name__)

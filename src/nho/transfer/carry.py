@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from nho.attributes.model import COLOUR, MASK, Attributes
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.result import MatchResult
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.attributes.model import COLOUR, MASK, Attributes
+from nho.problem.result import MatchResult
 from nho.transfer.maps import SurfaceMap
 from nho.transfer.oriented import OrientedSurface, faces_that_disagree
 from nho.transfer.seams import carry_uv

@@ -2,8 +2,8 @@
 
 Where the scan is, the template follows it: first where the map says, by confidence and without
 outliers, then to the closest points of the scan. Where it is not, the template goes along as
-rigidly as it can (`nho.elastic`), turned on smoothly from the rim. Vertices and faces stay those
-of the template, so that its texture, labels and topology do.
+rigidly as it can (`nho.geometry.elastic`), turned on smoothly from the rim. Vertices and faces stay
+those of the template, so that its texture, labels and topology do.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.errors import InputError
-from nho.mesh import Mesh
+from nho.geometry.mesh import Mesh
+from nho.geometry.repair import repair
+from nho.geometry.surface import SurfacePoints
+from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback, ignore
-from nho.repair import repair
-from nho.result import MatchResult
-from nho.surface import SurfacePoints
 from nho.transfer.following import Following
 from nho.transfer.maps import SurfaceMap
 from nho.transfer.scan import Scan

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.alignment import similarity
+from nho.geometry.alignment import similarity
 from nho.progress import Progress, ProgressCallback
 from nho.transfer.scan import Scan
 from nho.transfer.template import Template

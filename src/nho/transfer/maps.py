@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.result import MatchResult
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.problem.result import MatchResult
 from nho.transfer.oriented import OrientedSurface, faces_that_disagree
 
 _ENOUGH = 0.5  # of a point's weight must be at matched corners, or inside the region

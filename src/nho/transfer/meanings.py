@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from nho.attributes.model import Attributes
 from nho.errors import InputError
-from nho.meshfiles.polygons import whole_numbers
+from nho.io.attributes.model import Attributes
+from nho.io.meshes.polygons import whole_numbers
 
 
 def as_labels(attributes: Attributes, names: Iterable[str], where: str) -> Attributes:

@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import cKDTree
 
-from nho.closest import FacingSearch
-from nho.mesh import Mesh
-from nho.meshfiles.polygons import equal_points
-from nho.parallel import workers
-from nho.surface import SurfacePoints
-from nho.winding import faces_to_turn
+from nho.geometry.closest import FacingSearch
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.geometry.winding import faces_to_turn
+from nho.io.meshes.polygons import equal_points
+from nho.runtime.parallel import workers
 
 _NORMAL_WEIGHT = 2.0  # mean edges: how far a point goes to find triangles that face its way
 _BY_CENTRE, _AROUND = 12, 8  # triangles tried: near by centre and normal, at the nearest vertex

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.result import MatchResult
+from nho.geometry.mesh import Mesh
+from nho.problem.result import MatchResult
 
 
 def load_for(folder: str | Path, partial: Mesh, full: Mesh) -> MatchResult:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.coverage import on_boundary
-from nho.repair import repair
-from nho.surface import SurfacePoints
+from nho.geometry.coverage import on_boundary
+from nho.geometry.repair import repair
+from nho.geometry.surface import SurfacePoints
 from nho.transfer.maps import SurfaceMap
 from nho.transfer.oriented import OrientedSurface, faces_that_disagree
 

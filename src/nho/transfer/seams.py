@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints, closest_on_triangles
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, closest_on_triangles
 from nho.transfer.oriented import OrientedSurface
 
 _STEP = 0.02  # towards the middle of the face: leaves the seams that a corner may lie on

@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from nho.alignment import similarity
-from nho.elastic import Elastic
-from nho.factors import Factor, factorised
-from nho.mesh import Mesh
-from nho.repair import Repaired
-from nho.rotations import nearest_rotations
+from nho.geometry.alignment import similarity
+from nho.geometry.elastic import Elastic
+from nho.geometry.factors import Factor, factorised
+from nho.geometry.mesh import Mesh
+from nho.geometry.repair import Repaired
+from nho.geometry.rotations import nearest_rotations
 from nho.transfer.oriented import faces_that_disagree
 
 _FOLLOWED = 50  # vertices that a loose part (an eye, a button) is fixed to

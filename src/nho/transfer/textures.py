@@ -7,11 +7,11 @@ import warnings
 
 import numpy as np
 
-from nho.attributes.model import Attributes, Texture
-from nho.attributes.nodata import GREY
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.attributes.model import Attributes, Texture
+from nho.io.attributes.nodata import GREY
 from nho.transfer.values import Carried
 
 

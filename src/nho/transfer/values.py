@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nho.attributes.model import kind_of
-from nho.attributes.nodata import with_room_for_nothing
 from nho.errors import InputError
-from nho.mesh import Mesh
-from nho.surface import SurfacePoints
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.attributes.model import kind_of
+from nho.io.attributes.nodata import with_room_for_nothing
 
 _ENOUGH = 0.5  # of the weight must be at corners with data
 

@@ -1,0 +1,1 @@
+"""Ground truth, metrics and the shipped sample."""

@@ -1,0 +1,153 @@
+"""Known correspondences, from the files in which data sets ship them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.geodesics import edge_graph
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.runtime.npz import load_arrays
+
+_REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region
+_WEIGHT_ERROR = 0.01  # by which three weights may miss a sum of 1: files hold few digits
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """The true map (partial -> full) and the true region.
+
+    Attributes
+    ----------
+    points : SurfacePoints
+        One per partial vertex, on the full mesh; face -1 where nothing is known.
+    region : (n_full,) bool array
+    """
+
+    points: SurfacePoints
+    region: np.ndarray
+
+
+def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTruth:
+    """Read a ground-truth file by its suffix.
+
+    ``.map`` and ``.txt``: one full vertex per partial vertex, counted from 0, -1 = unknown.
+    ``.baryc_gt``: face of the full mesh counted from 1, and three weights, per partial vertex.
+    ``.csv``: the pairs ``partial,full`` that are known, as for anchors.
+    ``.npz``: ``vertex_map``, or ``face`` and ``barycentric``; optionally ``region``.
+    """
+    path = Path(path)
+    if not path.is_file():  # neither a pipe, which might never end
+        raise InputError(f"{path}: no such file; give the ground truth of this pair")
+    region = None
+    try:
+        if path.suffix == ".npz":
+            points, region = _from_npz(path, full)
+        elif path.suffix == ".baryc_gt":
+            table = np.loadtxt(_lines(path), ndmin=2)
+            points = _in_faces(path, table[:, 0] - 1, table[:, 1:])
+        elif path.suffix == ".csv":
+            from nho.problem.anchor_files import read_anchors
+
+            pairs = read_anchors(path, partial, full).vertices(partial, full)
+            target = np.full(len(partial.vertices), -1, dtype=np.int64)
+            target[pairs[:, 0]] = pairs[:, 1]
+            points = SurfacePoints.at_vertices(full, target)
+        elif path.suffix in (".map", ".txt"):
+            points = _at_vertices(path, full, np.loadtxt(_lines(path), ndmin=1))
+        else:
+            raise InputError(f"{path}: use .map, .txt, .baryc_gt, .csv or .npz")
+    except InputError:
+        raise
+    except Exception as problem:
+        raise InputError(f"{path}: cannot be read as ground truth ({problem})") from problem
+    if len(points) != len(partial.vertices):
+        raise InputError(
+            f"{path}: has {len(points)} rows but {partial.name} has {len(partial.vertices)} "
+            "vertices; is it the ground truth of another pair?"
+        )
+    bad = np.flatnonzero((points.face < -1) | (points.face >= len(full.faces)))
+    if len(bad):
+        raise InputError(f"{path}: row {bad[0]} refers to a face that {full.name} does not have")
+    # A NaN fails every comparison and is refused with the rest.
+    weights = points.barycentric
+    bounded = (weights >= -_WEIGHT_ERROR) & (weights <= 1 + _WEIGHT_ERROR)
+    sums = np.where(bounded, weights, np.nan).sum(axis=1)
+    fine = np.abs(sums - 1) <= _WEIGHT_ERROR
+    bad = np.flatnonzero((points.face >= 0) & ~fine)
+    if len(bad):
+        raise InputError(
+            f"{path}: row {bad[0]} has the weights {weights[bad[0]].tolist()}; three that are not "
+            "negative and sum to 1 are expected"
+        )
+    if region is None:
+        region = region_around(full, points)
+    elif region.shape != (len(full.vertices),):
+        raise InputError(f"{path}: 'region' has {region.shape} entries, not one per full vertex")
+    return GroundTruth(points, region)
+
+
+def region_around(full: Mesh, points: SurfacePoints) -> np.ndarray:
+    """(n_full,) bool: vertices within 1.5 mean edge lengths, along edges, of a true image."""
+    from scipy.sparse.csgraph import dijkstra
+
+    images = np.unique(points.nearest_vertex(full)[points.face >= 0])
+    reach = _REGION_REACH * full.mean_edge_length
+    near = dijkstra(edge_graph(full), directed=False, indices=images, min_only=True, limit=reach)
+    return np.isfinite(near)
+
+
+def _lines(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    if not any(line.partition("#")[0].strip() for line in lines):
+        raise InputError(f"{path}: there are no numbers in it; copy it again")
+    return lines
+
+
+def _from_npz(path: Path, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]:
+    stored = load_arrays(path, ("vertex_map", "face", "barycentric", "region"))
+    region = stored["region"].astype(bool) if "region" in stored else None
+    if "face" in stored and "barycentric" in stored:
+        return _in_faces(path, stored["face"], stored["barycentric"]), region
+    if "vertex_map" in stored:
+        return _at_vertices(path, full, stored["vertex_map"]), region
+    raise InputError(f"{path}: holds neither vertex_map nor face and barycentric")
+
+
+def _in_faces(path: Path, face: np.ndarray, barycentric: np.ndarray) -> SurfacePoints:
+    if barycentric.shape != (len(face), 3):
+        raise InputError(
+            f"{path}: the weights have shape {barycentric.shape}, expected three per row"
+        )
+    if barycentric.dtype.kind not in "iuf":
+        raise InputError(f"{path}: the weights are {barycentric.dtype}, expected numbers")
+    face = _whole(path, face)
+    # Whatever stands in a row without a point must not be computed with.
+    return SurfacePoints(face, np.where(face[:, None] < 0, np.nan, barycentric.astype(np.float64)))
+
+
+def _whole(path: Path, values: np.ndarray) -> np.ndarray:
+    """A column of whole numbers as int64."""
+    if values.dtype.kind not in "iuf":
+        raise InputError(f"{path}: holds {values.dtype} where indices are expected")
+    if values.ndim != 1:
+        raise InputError(f"{path}: has {values.shape[-1]} columns where one index is expected")
+    bad = np.flatnonzero(~((np.abs(values) < 2.0**53) & (values == np.floor(values))))
+    if len(bad):
+        raise InputError(f"{path}: row {bad[0]} is {values[bad[0]]}, not a whole number")
+    return values.astype(np.int64)
+
+
+def _at_vertices(path: Path, full: Mesh, target: np.ndarray) -> SurfacePoints:
+    target = _whole(path, target)
+    bad = np.flatnonzero((target < -1) | (target >= len(full.vertices)))
+    if len(bad):
+        raise InputError(
+            f"{path}: row {bad[0]} refers to vertex {target[bad[0]]} of {full.name}, which has "
+            f"vertices 0 to {len(full.vertices) - 1}"
+        )
+    return SurfacePoints.at_vertices(full, target)

@@ -1,0 +1,1 @@
+"""Triangle meshes: points on them, distances, spectra, deformation."""

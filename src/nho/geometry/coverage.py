@@ -1,0 +1,69 @@
+"""Which part of the full shape does the bent partial surface cover?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nho.geometry.closest import FacingSearch
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+
+_TRIED = 12  # triangles per vertex: the partial shape may be meshed much finer than the full one
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Where every vertex of the full shape lands on the bent partial surface.
+
+    Attributes
+    ----------
+    gap : (n_full,) float array
+        Distance to the closest point, in mean edges of the full shape.
+    on_rim : (n_full,) bool array
+        Whether that point lies on the boundary of the partial surface: the vertex is beside it,
+        not under it.
+    agreement : (n_full,) float array
+        Cosine between the normals, -1 to 1.
+    """
+
+    gap: np.ndarray
+    on_rim: np.ndarray
+    agreement: np.ndarray
+
+    def covered(self, rim_reach: float = 0.6, inner_reach: float = 2.0) -> np.ndarray:
+        """(n_full,) bool: under the surface, or beside its rim by less than half a triangle."""
+        return self.score(rim_reach, inner_reach) > 0.5
+
+    def score(self, rim_reach: float = 0.6, inner_reach: float = 2.0) -> np.ndarray:
+        """(n_full,) 0 to 1, falling with the gap; one half at the reach."""
+        reach = np.where(self.on_rim, rim_reach, inner_reach)
+        return 1 / (1 + (self.gap / reach) ** 2)
+
+
+def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
+    """Project the full shape's vertices to the partial surface bent to (n, 3) positions."""
+    bent = Mesh(positions, partial.faces, partial.name)
+    found, closest = FacingSearch(bent, tried=_TRIED)(full.vertices)
+    gap = np.linalg.norm(closest - full.vertices, axis=1) / full.mean_edge_length
+    agreement = (bent.face_normals[found.face] * full.vertex_normals).sum(axis=1)
+    return Coverage(gap, on_boundary(partial, found), agreement)
+
+
+def on_boundary(mesh: Mesh, points: SurfacePoints) -> np.ndarray:
+    """(n,) bool: does a point lie on a boundary edge (or a boundary vertex)?"""
+    n = len(mesh.vertices)
+    boundary = mesh.edges[mesh.edge_face_counts == 1]
+    keys = np.sort(boundary[:, 0] * n + boundary[:, 1])
+    on_rim = np.zeros(len(points), dtype=bool)
+    for corner in range(3):
+        ends = np.sort(np.delete(mesh.faces[points.face], corner, axis=1), axis=1)
+        key = ends[:, 0] * n + ends[:, 1]
+        place = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
+        is_boundary = keys[place] == key if len(keys) else np.zeros(len(key), dtype=bool)
+        on_rim |= is_boundary & (points.barycentric[:, corner] <= 1e-9)
+    # A point at a vertex may be named by a triangle that has no boundary edge itself.
+    at_vertex = points.barycentric.max(axis=1) >= 1 - 1e-9
+    corner = mesh.faces[points.face, points.barycentric.argmax(axis=1)]
+    return on_rim | (at_vertex & mesh.boundary_vertices[corner])

@@ -1,0 +1,103 @@
+"""As-rigid-as-possible deformation of a surface (Sorkine and Alexa 2007, spokes and rims).
+
+Legend: rest edges e_ij, cotangent weights w_ij, a rotation R_i for every vertex.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from nho.geometry.factors import Factor, factorised
+from nho.geometry.mesh import Mesh
+from nho.geometry.rotations import nearest_rotations
+
+# Weights outside this range belong to slivers; clipped, every local step stays well posed.
+_WEIGHT_RANGE = (0.05, 5.0)
+
+
+class Elastic:
+    """The rest shape of a surface: how it resists bending, and how bent a pose is.
+
+    Attributes
+    ----------
+    stiffness : (n, n) sparse matrix
+        Laplacian of the clipped cotangent weights (no unit).
+    unit : float
+        Mean diagonal of the stiffness; weights of targets are given in this unit.
+    """
+
+    def __init__(self, rest: Mesh) -> None:
+        self._name = rest.name
+        weights = _edge_weights(rest)
+        self._i, self._j, self._w = weights.row, weights.col, weights.data
+        n, directed = len(rest.vertices), len(weights.data)
+        matrix = weights.tocsr()
+        degree = np.asarray(matrix.sum(axis=1)).ravel()
+        self.stiffness = sp.csc_matrix(sp.diags(degree) - matrix)
+        self.unit = float(degree.mean())
+        self._edges = rest.vertices[self._i] - rest.vertices[self._j]
+        # w_ij e_ij as one sparse matrix an axis: below each other they gather positions around a
+        # vertex, beside each other they gather the rotations there.
+        axes = [
+            sp.csr_matrix((self._w * self._edges[:, axis], (self._i, self._j)), shape=(n, n))
+            for axis in range(3)
+        ]
+        self._below, self._beside = sp.csr_matrix(sp.vstack(axes)), sp.csr_matrix(sp.hstack(axes))
+        self._pull = np.stack([np.asarray(of.sum(axis=1)).ravel() for of in axes], axis=1)
+        self._gather = sp.csr_matrix(
+            (np.ones(directed), (self._i, np.arange(directed))), shape=(n, directed)
+        )
+        self._average = sp.csr_matrix(sp.diags(1 / degree) @ matrix)
+        self._size = self._gather @ (self._w * (self._edges**2).sum(axis=1))
+
+    def solver(self, target_weights: np.ndarray) -> Factor:
+        """Factorised global step: stiffness plus (n,) target weights in absolute units."""
+        return factorised(self.stiffness + sp.diags(target_weights), self._name)
+
+    def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
+        """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""
+        turn = self.rotations(positions) if turn is None else turn
+        own = np.einsum("nij,nj->ni", turn, self._pull)
+        around = self._beside @ np.concatenate([turn[:, :, axis] for axis in range(3)])
+        return 0.5 * (own + around)
+
+    def distortion(
+        self, positions: np.ndarray, smoothing: int = 2, turn: np.ndarray | None = None
+    ) -> np.ndarray:
+        """(n,) relative misfit of every fan to a rigid motion, averaged over neighbours."""
+        turn = self.rotations(positions) if turn is None else turn
+        bent = positions[self._i] - positions[self._j]
+        turned = np.einsum("eij,ej->ei", turn[self._i], self._edges)
+        misfit = self._gather @ (self._w * ((bent - turned) ** 2).sum(axis=1))
+        size = self._size
+        for _ in range(smoothing):
+            misfit, size = misfit + self._average @ misfit, size + self._average @ size
+        return np.sqrt(misfit / size)
+
+    def rotations(self, positions: np.ndarray) -> np.ndarray:
+        """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
+        around = (self._below @ positions).reshape(3, -1, 3)  # axis of the rest edge, vertex, axis
+        own = positions[:, :, None] * self._pull[:, None, :]
+        return nearest_rotations(own - around.transpose(1, 2, 0))
+
+
+def _edge_weights(mesh: Mesh) -> sp.coo_matrix:
+    """Half cotangents of the angles opposite to every edge, both directions, clipped."""
+    n = len(mesh.vertices)
+    rows, columns, values = [], [], []
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        apex = mesh.vertices[mesh.faces[:, c]]
+        u = mesh.vertices[mesh.faces[:, a]] - apex
+        v = mesh.vertices[mesh.faces[:, b]] - apex
+        area = np.linalg.norm(np.cross(u, v), axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cotangent = np.nan_to_num((u * v).sum(axis=1) / area, posinf=0.0, neginf=0.0)
+        rows += [mesh.faces[:, a], mesh.faces[:, b]]
+        columns += [mesh.faces[:, b], mesh.faces[:, a]]
+        values += [0.5 * cotangent, 0.5 * cotangent]
+    matrix = sp.coo_matrix(
+        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n)
+    ).tocsr()
+    matrix.data = np.clip(matrix.data, *_WEIGHT_RANGE)
+    return matrix.tocoo()

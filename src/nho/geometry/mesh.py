@@ -1,0 +1,290 @@
+"""`Mesh`: a triangle mesh that has been checked once, so that nothing later has to doubt it."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from nho.errors import InputError
+from nho.io.meshes import read_arrays, write_arrays
+from nho.io.meshes.polygons import check_range, whole_numbers
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+# Squares of coordinates, and sums of a few of them, must not overflow.
+_LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangle mesh in the user's own numbering.
+
+    Both arrays are copied and read-only. Everything below is computed on first use and kept;
+    lengths are in the unit of the vertices. Faces may be degenerate, vertices unused and edges
+    non-manifold: `nho.geometry.repair` deals with them and keeps the index maps.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array-like of finite numbers
+        In any unit of length.
+    faces : (m, 3) array-like of vertex indices
+        Counted from 0; triangles only.
+    name : str
+        File name or role of the mesh; it opens every message about it.
+    """
+
+    vertices: FloatArray
+    faces: IntArray
+    name: str = "mesh"
+
+    def __post_init__(self) -> None:
+        vertices = _checked_vertices(self.vertices, self.name)
+        faces = _checked_faces(self.faces, len(vertices), self.name)
+        object.__setattr__(self, "vertices", _frozen(vertices))
+        object.__setattr__(self, "faces", _frozen(faces))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Unpickled arrays would be writable; building the mesh anew keeps its promises.
+        return Mesh, (self.vertices, self.faces, self.name)
+
+    def __repr__(self) -> str:
+        return f"Mesh({self.name!r}, {self.n_vertices} vertices, {self.n_faces} faces)"
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Mesh":
+        """Read a mesh file; the vertices keep the order of the file. See `read_mesh`."""
+        vertices, faces = read_arrays(path)
+        return cls(vertices, faces, Path(path).name)
+
+    def write(self, path: str | os.PathLike[str], colors: npt.ArrayLike | None = None) -> None:
+        """Write a .ply, .off or .obj file, whole or not at all.
+
+        Parameters
+        ----------
+        colors : (n, 3) or (n, 4) uint8 or float 0..1 array, optional
+            One row per vertex.
+        """
+        write_arrays(path, self.vertices, self.faces, colors)
+
+    def scaled(self, factor: float) -> "Mesh":
+        """The same mesh with all coordinates times `factor` (positive, without unit)."""
+        if not (np.isfinite(factor) and factor > 0):
+            raise InputError(f"{self.name}: a scale of {factor} is not possible; give one above 0")
+        return Mesh(self.vertices * factor, self.faces, self.name)
+
+    def digest(self) -> str:
+        """Hash of vertices and faces, the same on every machine; the name does not count."""
+        content = hashlib.blake2b(digest_size=32)
+        content.update(f"{self.vertices.shape} {self.faces.shape}".encode())
+        content.update(self.vertices.astype("<f8", copy=False).tobytes())
+        content.update(self.faces.astype("<i8", copy=False).tobytes())
+        return content.hexdigest()
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices, used or not."""
+        return len(self.vertices)
+
+    @property
+    def n_faces(self) -> int:
+        """Number of triangles."""
+        return len(self.faces)
+
+    @cached_property
+    def _extent(self) -> float:
+        """A length to divide by, so that tiny and huge units do not under- or overflow."""
+        return float(np.abs(self.vertices).max()) or 1.0
+
+    @cached_property
+    def _face_crosses(self) -> FloatArray:
+        """(m, 3) normals with twice the area as length, for coordinates over `_extent`."""
+        vertices = self.vertices / self._extent
+        a, b, c = (vertices[corner] for corner in self.faces.T)
+        return np.cross(b - a, c - a)
+
+    @cached_property
+    def face_areas(self) -> FloatArray:
+        """(m,) area of every triangle."""
+        doubled = np.linalg.norm(self._face_crosses, axis=1)
+        return _frozen(0.5 * doubled * self._extent * self._extent)
+
+    @cached_property
+    def vertex_areas(self) -> FloatArray:
+        """(n,) a third of the area of the faces around each vertex."""
+        thirds = np.repeat(self.face_areas / 3, 3)
+        return _frozen(np.bincount(self.faces.ravel(), thirds, minlength=len(self.vertices)))
+
+    @cached_property
+    def area(self) -> float:
+        """Area of the surface."""
+        return float(self.face_areas.sum())
+
+    @cached_property
+    def face_normals(self) -> FloatArray:
+        """(m, 3) unit normals, by the right-hand rule; zero for a triangle without area."""
+        return _frozen(_unit_rows(self._face_crosses))
+
+    @cached_property
+    def vertex_normals(self) -> FloatArray:
+        """(n, 3) unit normals, faces weighted by area; zero where no face has area."""
+        sums: FloatArray = np.column_stack(
+            [
+                np.bincount(
+                    self.faces.ravel(),
+                    weights=np.repeat(self._face_crosses[:, axis], 3),
+                    minlength=self.n_vertices,
+                )
+                for axis in range(3)
+            ]
+        )
+        return _frozen(_unit_rows(sums))
+
+    @cached_property
+    def _edges_and_uses(self) -> tuple[IntArray, IntArray]:
+        """Edges (e, 2) and the number of faces on each (e,)."""
+        ends = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+        # One number per edge sorts far faster than pairs; n * n fits int64 for any real mesh.
+        keys = np.sort(ends[:, :, 0] * self.n_vertices + ends[:, :, 1], axis=1)
+        # A face with a repeated corner meets an edge twice, or a vertex with itself: count once.
+        counted = keys // self.n_vertices != keys % self.n_vertices
+        counted[:, 1:] &= keys[:, 1:] != keys[:, :-1]
+        unique, uses = np.unique(keys[counted], return_counts=True)
+        edges = np.column_stack([unique // self.n_vertices, unique % self.n_vertices])
+        return _frozen(edges), _frozen(uses.astype(np.int64))
+
+    @property
+    def edges(self) -> IntArray:
+        """(e, 2) every edge once, smaller index first, rows in ascending order."""
+        return self._edges_and_uses[0]
+
+    @property
+    def edge_face_counts(self) -> IntArray:
+        """(e,) number of faces on every edge: 1 on the boundary, 2 inside, more if non-manifold."""
+        return self._edges_and_uses[1]
+
+    @cached_property
+    def edge_lengths(self) -> FloatArray:
+        """(e,) length of every edge."""
+        start, end = (self.vertices[self.edges[:, side]] / self._extent for side in range(2))
+        return _frozen(np.linalg.norm(end - start, axis=1) * self._extent)
+
+    @cached_property
+    def mean_edge_length(self) -> float:
+        """Mean length of the edges; 0 if every face is a single point."""
+        return float(self.edge_lengths.mean()) if len(self.edges) else 0.0
+
+    @cached_property
+    def boundary_vertices(self) -> BoolArray:
+        """(n,) whether the vertex is on an edge that exactly one face uses."""
+        on_boundary = np.zeros(self.n_vertices, dtype=bool)
+        on_boundary[self.edges[self.edge_face_counts == 1]] = True
+        return _frozen(on_boundary)
+
+    @cached_property
+    def components(self) -> IntArray:
+        """(n,) connected component of every vertex, numbered by first vertex; -1 if unused."""
+        used = np.zeros(self.n_vertices, dtype=bool)
+        used[self.faces] = True
+        start, end = self.edges.T
+        graph = coo_array(
+            (np.ones(len(start), dtype=np.int8), (start, end)),
+            shape=(self.n_vertices, self.n_vertices),
+        )
+        _, labels = connected_components(graph, directed=False)
+        labels = labels.astype(np.int64)
+        _, first, inverse = np.unique(labels[used], return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(len(first))
+        components = np.full(self.n_vertices, -1, dtype=np.int64)
+        components[used] = rank[inverse]
+        return _frozen(components)
+
+
+def read_mesh(path: str | os.PathLike[str]) -> Mesh:
+    """Read .ply, .obj, .off, .stl, .glb, .gltf, .vtk or .vtp, with the vertices in file order.
+
+    Polygons become fans of triangles. No vertex is reordered, split, merged or dropped, except
+    that an STL, which has no shared vertices, gets its exactly equal corners welded in order of
+    first appearance. Raises InputError for everything that is wrong with the file.
+    """
+    return Mesh.read(path)
+
+
+def _checked_vertices(given: npt.ArrayLike, name: str) -> FloatArray:
+    try:
+        vertices = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name}: the vertices are not an array of real numbers ({error}); give shape (n, 3)"
+        ) from error
+    if vertices.ndim != 2 or vertices.shape[1] != 3:
+        raise InputError(
+            f"{name}: the vertices have shape {vertices.shape} but (n, 3) is needed; give x, y, z"
+        )
+    if len(vertices) < 3:
+        raise InputError(
+            f"{name}: there are {len(vertices)} vertices but a mesh has at least 3; "
+            "check what was exported"
+        )
+    finite = np.isfinite(vertices).all(axis=1)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        raise InputError(
+            f"{name}: vertex {bad} is {tuple(vertices[bad].tolist())}, which is not finite; "
+            "remove it or re-export the mesh"
+        )
+    too_large = np.abs(vertices).max(axis=1) > _LARGEST
+    if too_large.any():
+        bad = int(np.argmax(too_large))
+        raise InputError(
+            f"{name}: vertex {bad} is {tuple(vertices[bad].tolist())}, too large to compute areas "
+            "with; correct it or give the mesh in another unit"
+        )
+    return vertices
+
+
+def _checked_faces(given: npt.ArrayLike, n_vertices: int, name: str) -> IntArray:
+    try:
+        written = np.asarray(given)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise InputError(
+            f"{name}: the faces are not one array ({error}); give triangles, shape (m, 3)"
+        ) from error
+    if written.size == 0:
+        raise InputError(f"{name}: there are no faces; give a triangle mesh, not a point cloud")
+    if written.ndim != 2 or written.shape[1] != 3:
+        raise InputError(
+            f"{name}: the faces have shape {written.shape} but (m, 3) is needed; triangulate first"
+        )
+    if whole_numbers(written.ravel()) is None:
+        bad = next(i for i, face in enumerate(written) if whole_numbers(face) is None)
+        raise InputError(
+            f"{name}: face {bad} is {written[bad].tolist()}, not three whole numbers; "
+            "give vertex indices"
+        )
+    faces = whole_numbers(written.ravel())
+    assert faces is not None
+    check_range(faces, n_vertices, name, np.arange(0, len(faces), 3))
+    return faces.reshape(-1, 3)
+
+
+def _unit_rows(rows: FloatArray) -> FloatArray:
+    # Scaled by their largest entry first, since the square of a small number may be zero.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    scaled = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
+    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.divide(scaled, length, out=np.zeros_like(rows), where=length > 0)
+
+
+def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.setflags(write=False)
+    return array

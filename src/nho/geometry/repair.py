@@ -1,0 +1,149 @@
+"""Repair a mesh for the solver and remember which vertex was which.
+
+The solver wants every point once and no face without three corners; users want answers in the
+numbering of their file. `repair` serves both: a mesh to compute on, and maps both ways.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nho.errors import InputError
+from nho.geometry.mesh import BoolArray, IntArray, Mesh
+from nho.io.meshes.polygons import equal_points
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """A mesh to compute on, and the way back to the user's numbering.
+
+    Attributes
+    ----------
+    mesh : the solver's mesh; vertices and faces keep the user's order.
+    solver_of_user : (n_user,) int, solver vertex of every user vertex; -1 = no face uses it.
+    user_of_solver : (n_solver,) int, user vertex of every solver vertex, ascending.
+    face_of_solver : (m_solver,) int, user face of every solver face, ascending.
+    notes : one sentence for everything that was changed or is worth knowing; user indices.
+    """
+
+    mesh: Mesh
+    solver_of_user: IntArray
+    user_of_solver: IntArray
+    face_of_solver: IntArray
+    notes: tuple[str, ...]
+
+
+def repair(mesh: Mesh) -> Repaired:
+    """Weld equal vertices, drop degenerate and duplicate faces and unused vertices.
+
+    Triangles without area and edges with more than two faces stay, since the Laplacian deals with
+    them; they are noted. A clean mesh comes back as it is, without notes.
+
+    Raises
+    ------
+    InputError
+        If no face is left.
+    """
+    notes: list[str] = []
+    first, group = equal_points(mesh.vertices)
+    if len(first) < mesh.n_vertices:
+        extra = np.flatnonzero(first[group] != np.arange(mesh.n_vertices))
+        notes.append(
+            f"{mesh.name}: welded {_many(len(extra), 'vertex', 'vertices')} lying exactly on "
+            f"another one (first: vertex {extra[0]} on vertex {first[group[extra[0]]]})"
+        )
+    faces = group[mesh.faces]
+
+    degenerate = (
+        (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
+    )
+    _note_faces(notes, mesh.name, "dropped", degenerate, "with a repeated vertex")
+    duplicate = _repeats(faces) & ~degenerate
+    _note_faces(notes, mesh.name, "dropped", duplicate, "with the vertices of an earlier face")
+    face_of_solver = np.flatnonzero(~(degenerate | duplicate)).astype(np.int64)
+    if len(face_of_solver) == 0:
+        raise InputError(
+            f"{mesh.name}: all {mesh.n_faces} faces have a repeated vertex, so no surface is left; "
+            "re-export the mesh"
+        )
+
+    used = np.zeros(mesh.n_vertices, dtype=bool)
+    used[mesh.faces[face_of_solver]] = True
+    # Of equal vertices the first that a kept face uses stands for all of them.
+    representative = np.full(len(first), -1, dtype=np.int64)
+    used_descending = np.flatnonzero(used)[::-1]
+    representative[group[used_descending]] = used_descending
+    user_of_solver = np.sort(representative[representative >= 0])
+    solver_of_group = np.full(len(first), -1, dtype=np.int64)
+    solver_of_group[group[user_of_solver]] = np.arange(len(user_of_solver))
+    solver_of_user = solver_of_group[group]
+
+    unused = solver_of_user < 0
+    if unused.any():
+        notes.append(
+            f"{mesh.name}: left out {_many(int(unused.sum()), 'vertex', 'vertices')} that no face "
+            f"uses (first: vertex {int(np.argmax(unused))})"
+        )
+    if not notes:
+        repaired = mesh
+    else:
+        solver_faces = solver_of_group[faces[face_of_solver]]
+        repaired = Mesh(mesh.vertices[user_of_solver], solver_faces, mesh.name)
+    _note_what_stays(notes, repaired, user_of_solver, face_of_solver)
+    for array in (solver_of_user, user_of_solver, face_of_solver):
+        array.setflags(write=False)
+    return Repaired(repaired, solver_of_user, user_of_solver, face_of_solver, tuple(notes))
+
+
+def zero_area_faces(mesh: Mesh) -> BoolArray:
+    """(m,) whether the area of a triangle is no larger than the rounding of its coordinates."""
+    vertices = mesh.vertices / (np.abs(mesh.vertices).max() or 1.0)
+    a, b, c = (vertices[corner] for corner in mesh.faces.T)
+    sides = (a - c, b - a, c - b)
+    longest = np.maximum.reduce([np.linalg.norm(side, axis=1) for side in sides])
+    doubled_area = np.linalg.norm(np.cross(sides[0], sides[1]), axis=1)
+    # Each coordinate is off by half an eps of its own size, which moves the area by that much
+    # times the longest side.
+    largest = np.abs(vertices).max(axis=1)
+    rounding = 4 * np.finfo(np.float64).eps * largest[mesh.faces].max(axis=1)
+    zero: npt.NDArray[np.bool_] = doubled_area <= rounding * longest
+    return zero
+
+
+def _repeats(faces: IntArray) -> BoolArray:
+    """(m,) whether an earlier face has the same three vertices, in whatever order."""
+    corners = np.sort(faces, axis=1)
+    order = np.lexsort(corners.T[::-1])
+    ordered = corners[order]
+    repeats = np.zeros(len(faces), dtype=bool)
+    repeats[order[1:]] = np.all(ordered[1:] == ordered[:-1], axis=1)
+    return repeats
+
+
+def _note_what_stays(
+    notes: list[str], mesh: Mesh, user_of_solver: IntArray, face_of_solver: IntArray
+) -> None:
+    crowded = np.flatnonzero(mesh.edge_face_counts > 2)
+    if len(crowded):
+        start, end = user_of_solver[mesh.edges[crowded[0]]]
+        notes.append(
+            f"{mesh.name}: kept {_many(len(crowded), 'edge', 'edges')} with more than two faces "
+            f"(first: between vertices {start} and {end})"
+        )
+    flat = np.flatnonzero(zero_area_faces(mesh))
+    if len(flat):
+        notes.append(
+            f"{mesh.name}: kept {_many(len(flat), 'face', 'faces')} without area "
+            f"(first: face {face_of_solver[flat[0]]})"
+        )
+
+
+def _note_faces(notes: list[str], name: str, did: str, which: BoolArray, why: str) -> None:
+    if which.any():
+        count = _many(int(which.sum()), "face", "faces")
+        notes.append(f"{name}: {did} {count} {why} (first: face {int(np.argmax(which))})")
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"

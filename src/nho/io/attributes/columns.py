@@ -1,0 +1,109 @@
+"""Tables with one number a column: which columns belong together, and under which names they go.
+
+PLY and CSV have no vectors. Colours are ``red, green, blue[, alpha]`` there, texture coordinates
+``s, t`` or ``u, v``, and any other vector is ``name_0, name_1, ...``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from nho.io.attributes.model import COLOUR, Array, kind_of
+
+CHANNELS = ("red", "green", "blue", "alpha")
+_UV_PAIRS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
+_NORMAL = ("nx", "ny", "nz")
+_NUMBERED = re.compile(r"(.+)_(\d+)")
+
+
+def joined(columns: Mapping[str, Array]) -> tuple[dict[str, Array], Array | None]:
+    """Arrays by name, and texture coordinates (n, 2) if there are any.
+
+    Normals are left out: they belong to the pose of a surface, not to its points.
+    """
+    left = {name: values for name, values in columns.items() if name not in _NORMAL}
+    arrays: dict[str, Array] = {}
+    uv = None
+    colours = _colours(left)
+    if colours is not None:
+        arrays[COLOUR] = colours
+        left = {name: values for name, values in left.items() if name not in CHANNELS}
+    for pair in _UV_PAIRS:
+        if uv is None and all(name in left and left[name].dtype.kind == "f" for name in pair):
+            uv = np.column_stack([left.pop(name) for name in pair]).astype(np.float64)
+    vectors = _vectors(left)
+    in_vector = {name for names in vectors.values() for name in names}
+    for name, values in left.items():
+        found = _NUMBERED.fullmatch(name)
+        if name not in in_vector:
+            arrays[name] = values
+        elif found and found.group(2) == "0":
+            base = found.group(1)
+            arrays[base] = np.column_stack([left[part] for part in vectors[base]])
+    return arrays, uv
+
+
+def _colours(columns: Mapping[str, Array]) -> Array | None:
+    """(n, 3) or (n, 4) uint8, if the columns are there and hold colours."""
+    names = [name for name in CHANNELS if name in columns]
+    if names[:3] != list(CHANNELS[:3]):
+        return None
+    channels = np.column_stack([columns[name] for name in names])
+    if channels.dtype == np.uint8:
+        return channels
+    # A NaN fails both comparisons.
+    if channels.dtype.kind == "f" and np.all((channels >= 0) & (channels <= 1)):
+        return np.rint(channels.astype(np.float64) * 255).astype(np.uint8)
+    if channels.dtype.kind in "iu" and np.all((channels >= 0) & (channels <= 255)):
+        return channels.astype(np.uint8)
+    return None
+
+
+def _vectors(columns: Mapping[str, Array]) -> dict[str, list[str]]:
+    """Columns name_0, name_1, ... of one type, by their common name."""
+    found: dict[str, list[str]] = {}
+    for name in columns:
+        match = _NUMBERED.fullmatch(name)
+        if match is None or match.group(2) != "0" or match.group(1) in columns:
+            continue
+        base = match.group(1)
+        parts: list[str] = []
+        while f"{base}_{len(parts)}" in columns:
+            parts.append(f"{base}_{len(parts)}")
+        if len(parts) > 1 and len({columns[part].dtype for part in parts}) == 1:
+            found[base] = parts
+    return found
+
+
+def split(
+    arrays: Mapping[str, Array], uv: Array | None, uv_names: tuple[str, str], own: Iterable[str]
+) -> dict[str, Array]:
+    """One-dimensional columns by name: the inverse of `joined`.
+
+    Parameters
+    ----------
+    uv : (n, 2) texture coordinates, if there are any, and the names of their columns.
+    own : names that the format itself uses; an attribute of that name gets another.
+    """
+    columns: dict[str, Array] = {}
+    first_colour = next((name for name in arrays if kind_of(arrays[name]) == "colour"), None)
+    if first_colour is not None:
+        columns.update(zip(CHANNELS, arrays[first_colour].T))
+    if uv is not None:
+        columns.update(zip(uv_names, uv.T))
+    taken = {*own, *CHANNELS, *columns}
+    for name, values in arrays.items():
+        if name == first_colour:
+            continue
+        wide = values[:, None] if values.ndim == 1 else values
+        for number, column in enumerate(wide.T):
+            short = re.sub(r"\s+", "_", name.strip()) or "data"
+            key = short if values.ndim == 1 else f"{short}_{number}"
+            while key in taken:
+                key = f"data_{key}"
+            taken.add(key)
+            columns[key] = column
+    return columns

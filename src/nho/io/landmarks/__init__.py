@@ -1,0 +1,52 @@
+"""Landmarks in the files of other programs, and anchors made of them.
+
+Four functions; the suffix of a file chooses its format (see docs/files.md):
+
+``read_landmarks(path) -> Landmarks``
+    The points of one shape.
+``write_landmarks(path, landmarks, mesh=None) -> notes``
+    The points of one shape; ``mesh`` is needed where the format holds another kind of point
+    (coordinates, faces) than the landmarks do. The notes tell what was not kept.
+``read_pairs(files, unfinished=False) -> LandmarkPairs``
+    Pairs of points: from one file of pairs, or from (file of the partial shape, file of the full
+    shape). ``pairs.partial`` and ``pairs.full`` are `Landmarks`, row by row, and may miss points.
+``write_pairs(files, pairs, partial=None, full=None) -> notes``
+    The same the other way round; names and points inside faces are kept where the format can.
+
+`Landmarks` come from a mesh with ``Landmarks.at(mesh, points, names)`` and go to it with
+``landmarks.on(mesh)``; `pair_up(partial, full)` pairs two lists;
+`nho.Anchors.read(files, partial, full)` makes anchors of files.
+"""
+
+from nho.io.landmarks.files import (
+    FORMATS,
+    PAIR_FILES,
+    READABLE,
+    WRITABLE,
+    Files,
+    holds_pairs,
+    read_landmarks,
+    read_pairs,
+    suffix_of,
+    write_landmarks,
+    write_pairs,
+)
+from nho.io.landmarks.pairing import LandmarkPairs, pair_up
+from nho.io.landmarks.points import Landmarks
+
+__all__ = [
+    "FORMATS",
+    "PAIR_FILES",
+    "READABLE",
+    "WRITABLE",
+    "Files",
+    "LandmarkPairs",
+    "Landmarks",
+    "holds_pairs",
+    "pair_up",
+    "read_landmarks",
+    "read_pairs",
+    "suffix_of",
+    "write_landmarks",
+    "write_pairs",
+]

@@ -1,0 +1,232 @@
+"""Landmarks and pairs from files and to files; the suffix chooses the format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.io.landmarks import ljson, meshlab, own_json, slicer_fcsv, slicer_json, table, wrap
+from nho.io.landmarks.naming import listed
+from nho.io.landmarks.pairing import LandmarkPairs, pair_up
+from nho.io.landmarks.parsing import document_of
+from nho.io.landmarks.points import VERTEX, Landmarks
+from nho.runtime.atomic_file import write_whole
+
+PathLike = str | Path
+Files = PathLike | Sequence[PathLike]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of file.
+
+    Attributes
+    ----------
+    title : str
+    read : from (content, name for messages) to landmarks.
+    write : from landmarks, whose points are of a kind that the format holds, to content.
+    kinds : kinds of points that it holds: ``"positions"``, ``"faces"``, ``"any"``, or
+        ``"one kind"`` (all vertices or all positions).
+    """
+
+    title: str
+    read: Callable[[bytes, str], Landmarks]
+    write: Callable[[Landmarks], bytes]
+    kinds: str
+
+
+def _read_json(data: bytes, name: str) -> Landmarks:
+    """Any of the formats that are JSON, told by what is in it."""
+    document = document_of(data, name)
+    if own_json.holds_pairs(document):
+        raise InputError(f"{name}: it holds pairs; a file of pairs is given alone")
+    return _json_reader(document)(document, name)
+
+
+def _json_reader(document: Any) -> Callable[[Any, str], Landmarks]:
+    if isinstance(document, dict):
+        if "points" in document:
+            return own_json.parse
+        if "markups" in document:
+            return slicer_json.parse
+        if "version" in document:
+            return ljson.parse
+        return wrap.parse
+    if isinstance(document, list) and any(isinstance(entry, list) for entry in document):
+        return wrap.parse
+    return own_json.parse
+
+
+FORMATS = {
+    ".csv": Format("CSV", table.read, table.write, "one kind"),
+    ".json": Format("JSON", _read_json, own_json.write, "any"),
+    ".mrk.json": Format("3D Slicer", slicer_json.read, slicer_json.write, "positions"),
+    ".fcsv": Format("3D Slicer, older", slicer_fcsv.read, slicer_fcsv.write, "positions"),
+    ".pp": Format("MeshLab", meshlab.read, meshlab.write, "positions"),
+    ".ljson": Format("landmarker.io", ljson.read, ljson.write, "positions"),
+    ".txt": Format("Faceform Wrap", wrap.read, wrap.write, "faces"),
+}
+READABLE = WRITABLE = tuple(FORMATS)
+PAIR_FILES = (".csv", ".json")  # they hold both shapes
+
+
+def read_landmarks(path: PathLike) -> Landmarks:
+    """The points of one shape."""
+    file = FORMATS[suffix_of(path)]
+    landmarks = file.read(_content(Path(path)), str(path))
+    if not len(landmarks):
+        raise InputError(f"{path}: there are no points in this file; mark matching points")
+    return landmarks
+
+
+def write_landmarks(
+    path: PathLike, landmarks: Landmarks, mesh: Mesh | None = None
+) -> tuple[str, ...]:
+    """Write the points of one shape; the file appears only when it is complete.
+
+    Parameters
+    ----------
+    mesh : Mesh, optional
+        Needed where the format holds another kind of point than the landmarks do.
+
+    Returns
+    -------
+    tuple of str
+        What the format could not keep.
+    """
+    content, notes = _written(path, landmarks, mesh)
+    _write(Path(path), content)
+    return notes
+
+
+def read_pairs(files: Files, unfinished: bool = False) -> LandmarkPairs:
+    """Pairs of points from one file of pairs, or from two files of points (partial, full).
+
+    Parameters
+    ----------
+    unfinished : bool
+        Empty cells of a CSV are points still to be marked, for editors; else they are refused.
+    """
+    paths = _one_or_two(files)
+    if len(paths) == 2:
+        return pair_up(*map(read_landmarks, paths))
+    path = paths[0]
+    if suffix_of(path) == ".csv":
+        return table.read_pairs(_content(path), str(path), unfinished)
+    if holds_pairs(path):
+        pairs = own_json.parse_pairs(document_of(_content(path), str(path)), str(path))
+        if not len(pairs):
+            raise InputError(f"{path}: there are no pairs in this file; mark matching points")
+        return pairs
+    raise InputError(
+        f"{path}: it holds the points of one shape; give two such files, first that of the partial "
+        "shape, then that of the full one"
+    )
+
+
+def holds_pairs(path: PathLike) -> bool:
+    """Whether a file is one of pairs, not of the points of one shape."""
+    suffix = suffix_of(path)
+    if suffix == ".csv":
+        return table.holds_pairs(_content(Path(path)), str(path))
+    return suffix == ".json" and own_json.holds_pairs(document_of(_content(Path(path)), str(path)))
+
+
+def write_pairs(
+    files: Files, pairs: LandmarkPairs, partial: Mesh | None = None, full: Mesh | None = None
+) -> tuple[str, ...]:
+    """Write pairs to one file of pairs (.csv, .json), or to two files of points (partial, full).
+
+    Returns
+    -------
+    tuple of str
+        What the formats could not keep.
+    """
+    paths = _one_or_two(files)
+    if len(paths) == 2:
+        if os.path.abspath(paths[0]) == os.path.abspath(paths[1]):
+            raise InputError(f"{paths[0]}: both shapes would go to this file; give two names")
+        # Both are made before one is written, so that a refusal leaves nothing behind.
+        sides = ((pairs.partial, partial), (pairs.full, full))
+        made = [_written(path, *side) for path, side in zip(paths, sides, strict=True)]
+        for path, (content, _) in zip(paths, made, strict=True):
+            _write(path, content)
+        return (*made[0][1], *made[1][1])
+    (path,), suffix = paths, suffix_of(paths[0])
+    if suffix not in PAIR_FILES:
+        raise InputError(
+            f"{path}: a {FORMATS[suffix].title} file holds the points of one shape; give two files "
+            f"or one with the suffix {' or '.join(PAIR_FILES)}"
+        )
+    if suffix == ".csv" and not all(map(_only_vertices, (pairs.partial, pairs.full))):
+        sides_by_position = pairs.partial.by_position(partial), pairs.full.by_position(full)
+        pairs = LandmarkPairs(*sides_by_position, pairs.names, pairs.notes, pairs.source)
+    write = table.write_pairs if suffix == ".csv" else own_json.write_pairs
+    _write(path, write(pairs))
+    return ()
+
+
+def suffix_of(path: PathLike) -> str:
+    """The suffix that tells the format, in lower case."""
+    name = Path(path).name.lower()
+    for suffix in sorted(FORMATS, key=len, reverse=True):
+        if name.endswith(suffix):
+            return suffix
+    raise InputError(
+        f"{path}: landmarks are files with the suffix {', '.join(FORMATS)}; give one of these"
+    )
+
+
+def _written(
+    path: PathLike, landmarks: Landmarks, mesh: Mesh | None
+) -> tuple[bytes, tuple[str, ...]]:
+    """The content of a file of one shape, and what it does not keep."""
+    suffix = suffix_of(path)
+    file = FORMATS[suffix]
+    known = len(landmarks.notes)
+    if file.kinds == "positions" or (file.kinds == "one kind" and not _only_vertices(landmarks)):
+        landmarks = landmarks.by_position(mesh)
+    elif file.kinds == "faces":
+        landmarks = landmarks.by_face(mesh)
+    notes = landmarks.notes[known:]
+    gone = [
+        name for name, there in zip(landmarks.names, landmarks.defined, strict=True) if not there
+    ]
+    if gone and suffix == ".txt":
+        notes += (f"{path}: points that are not set are left out ({listed(gone)})",)
+    return file.write(landmarks), notes
+
+
+def _only_vertices(landmarks: Landmarks) -> bool:
+    return bool((landmarks.kind[landmarks.defined] == VERTEX).all())
+
+
+def _one_or_two(files: Files) -> list[Path]:
+    paths = [files] if isinstance(files, str | Path) else list(files)
+    if not 1 <= len(paths) <= 2:
+        raise InputError(
+            f"{len(paths)} files of anchors were given; give one file of pairs, or two: first the "
+            "points of the partial shape, then those of the full one"
+        )
+    return [Path(path) for path in paths]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the path") from None
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read ({problem.strerror}); check the path") from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    # A folder that is not there is a slip of the pen more often than a wish.
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; make it first")
+    write_whole(path, content)

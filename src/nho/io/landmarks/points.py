@@ -1,0 +1,289 @@
+"""`Landmarks`: named points of one shape, as a file gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.landmarks.naming import clean_name
+from nho.io.landmarks.placing import WEIGHT_ERROR, at_vertices, in_faces, projected
+
+VERTEX, FACE, POSITION, MISSING = "vertex", "face", "position", ""
+OPPOSITE_AXES = {"LPS": "RAS", "RAS": "LPS", "": ""}
+_SENTINELS = (-999.0, -9999.0)  # in all three coordinates: programs' customs for "not there"
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """``n`` points of one shape; a point is a vertex, a place in a face, coordinates, or missing.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Row numbers where the file has none.
+    kind : (n,) str array
+        What holds of each row: ``"vertex"``, ``"face"``, ``"position"`` or ``""`` (missing).
+    vertex : (n,) int array
+        Counted from 0.
+    face : (n,) int array
+        Counted from 0, after polygons are split into triangles.
+    barycentric : (n, 3) float array
+        Weights of the face's corners.
+    position : (n, 3) float array
+        As written in the file.
+    named : bool
+        Whether the names come from the file.
+    axes : str
+        ``"LPS"``, ``"RAS"`` or ``""``: what the file says of its coordinates.
+    notes : tuple of str
+        What a user should know.
+    source : str
+        File name, for messages.
+    """
+
+    names: tuple[str, ...]
+    kind: np.ndarray
+    vertex: np.ndarray
+    face: np.ndarray
+    barycentric: np.ndarray
+    position: np.ndarray
+    named: bool = True
+    axes: str = ""
+    notes: tuple[str, ...] = ()
+    source: str = "landmarks"
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, rows: np.ndarray | slice) -> Landmarks:
+        return replace(
+            self,
+            names=tuple(np.array(self.names, dtype=object)[rows]),
+            kind=self.kind[rows],
+            vertex=self.vertex[rows],
+            face=self.face[rows],
+            barycentric=self.barycentric[rows],
+            position=self.position[rows],
+        )
+
+    @property
+    def defined(self) -> np.ndarray:
+        """(n,) bool: the point is there."""
+        return self.kind != MISSING
+
+    @classmethod
+    def at(
+        cls,
+        mesh: Mesh,
+        points: SurfacePoints,
+        names: Sequence[str] = (),
+        source: str = "landmarks",
+    ) -> Landmarks:
+        """Points on a mesh; face -1 = missing, and a weight of exactly 1 is a vertex."""
+        rows = Rows(source)
+        weights = np.nan_to_num(points.barycentric)
+        for i, face in enumerate(points.face.tolist()):
+            name = names[i] if len(names) else ""
+            if face < 0:
+                rows.missing(name)
+            elif weights[i].max() == 1:
+                rows.vertex(name, int(mesh.faces[face, weights[i].argmax()]))
+            else:
+                rows.face(name, face, weights[i].tolist())
+        return rows.landmarks()
+
+    @classmethod
+    def at_vertices(
+        cls, vertices: np.ndarray, names: Sequence[str] = (), source: str = "landmarks"
+    ) -> Landmarks:
+        """(n,) vertices, counted from 0; an index below 0 is a missing point."""
+        rows = Rows(source)
+        for i, vertex in enumerate(np.asarray(vertices).tolist()):
+            name = names[i] if len(names) else ""
+            if vertex < 0:
+                rows.missing(name)
+            else:
+                rows.vertex(name, vertex)
+        return rows.landmarks()
+
+    def on(self, mesh: Mesh, side: str = "") -> tuple[SurfacePoints, np.ndarray]:
+        """The points on a mesh (face -1 = missing), and how far each had to be moved.
+
+        Parameters
+        ----------
+        side : str
+            ``"partial"`` or ``"full"``, for the remedy in messages.
+        """
+        names = np.array(self.names, dtype=object)
+        out = SurfacePoints(np.full(len(self), -1), np.full((len(self), 3), np.nan))
+        gaps = np.zeros(len(self))
+        for kind in (VERTEX, FACE, POSITION):
+            rows = self.kind == kind
+            if not rows.any():
+                continue
+            chosen = tuple(names[rows])
+            if kind == VERTEX:
+                points = at_vertices(mesh, self.vertex[rows], chosen, self.source)
+            elif kind == FACE:
+                weights = self.barycentric[rows]
+                points = in_faces(mesh, self.face[rows], weights, chosen, self.source)
+            else:
+                points, gaps[rows] = projected(
+                    mesh, self.position[rows], chosen, self.source, self.axes, side
+                )
+            out.face[rows], out.barycentric[rows] = points.face, points.barycentric
+        return out, gaps
+
+    def by_position(self, mesh: Mesh | None) -> Landmarks:
+        """The same with every point as coordinates; a mesh is needed for vertices and faces."""
+        other = self.defined & (self.kind != POSITION)
+        if not other.any():
+            return self
+        if mesh is None:
+            raise InputError(
+                f"{self.source}: its points are vertices or faces; give the mesh that they belong "
+                "to, so that coordinates can be written"
+            )
+        position = self.position.copy()
+        position[other] = self[other].on(mesh)[0].positions(mesh)
+        return replace(self, kind=np.where(other, POSITION, self.kind), position=position)
+
+    def by_face(self, mesh: Mesh | None) -> Landmarks:
+        """The same with every point in a face; a mesh is needed for vertices and coordinates."""
+        other = self.defined & (self.kind != FACE)
+        if not other.any():
+            return self
+        if mesh is None:
+            raise InputError(
+                f"{self.source}: its points are not given by faces; give the mesh that they "
+                "belong to, so that faces can be written"
+            )
+        face, barycentric = self.face.copy(), self.barycentric.copy()
+        points, gaps = self[other].on(mesh)
+        face[other], barycentric[other] = points.face, points.barycentric
+        notes = self.notes
+        if gaps.max() > 0:
+            notes += (f"points were projected to {mesh.name}: largest distance {gaps.max():.4g}",)
+        kind = np.where(other, FACE, self.kind)
+        return replace(self, kind=kind, face=face, barycentric=barycentric, notes=notes)
+
+    def flipped(self) -> Landmarks:
+        """The same with x and y of the coordinates negated: LPS becomes RAS and the reverse."""
+        self._check_coordinates("flip")
+        flipped = self.position * np.array([-1.0, -1.0, 1.0])
+        return replace(self, position=flipped, axes=OPPOSITE_AXES[self.axes])
+
+    def scaled(self, factor: float) -> Landmarks:
+        """The same in another unit."""
+        self._check_coordinates("scale")
+        return replace(self, position=self.position * factor)
+
+    def _check_coordinates(self, what: str) -> None:
+        if not (self.kind == POSITION).any():
+            raise InputError(
+                f"{self.source}: there are no coordinates to {what}, the points are vertices or "
+                "faces; leave that option out"
+            )
+
+
+class Rows:
+    """Collects the rows of a file into `Landmarks`, and refuses what no point can be.
+
+    Parameters
+    ----------
+    source : str
+        File name.
+    axes : str
+        ``"LPS"``, ``"RAS"`` or ``""``.
+    shape : str
+        ``"partial"`` or ``"full"`` where the file holds both, for messages.
+    """
+
+    def __init__(self, source: str, axes: str = "", shape: str = "") -> None:
+        self.source, self.axes = source, axes
+        self._where = f" on the {shape} shape" if shape else ""
+        self.notes: list[str] = []
+        self._names: list[str] = []
+        self._kind: list[str] = []
+        self._vertex: list[int] = []
+        self._face: list[int] = []
+        self._barycentric: list[Sequence[float]] = []
+        self._position: list[Sequence[float]] = []
+        self._named = False
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def _next(
+        self,
+        name: str,
+        kind: str,
+        vertex: int = -1,
+        face: int = -1,
+        barycentric: Sequence[float] = (np.nan,) * 3,
+        position: Sequence[float] = (np.nan,) * 3,
+    ) -> None:
+        self._named |= bool(clean_name(name))
+        self._names.append(self._shown(name))
+        self._kind.append(kind)
+        self._vertex.append(vertex)
+        self._face.append(face)
+        self._barycentric.append(barycentric)
+        self._position.append(position)
+
+    def _shown(self, name: str) -> str:
+        return clean_name(name) or str(len(self))
+
+    def missing(self, name: str) -> None:
+        """A point that is named but not there."""
+        self._next(name, MISSING)
+
+    def vertex(self, name: str, index: int) -> None:
+        """A vertex, counted from 0."""
+        self._next(name, VERTEX, vertex=index)
+
+    def face(self, name: str, index: int, weights: Sequence[float]) -> None:
+        """A place in a face."""
+        array = np.array(weights, dtype=np.float64)
+        inside = np.isfinite(array).all() and array.min() >= -WEIGHT_ERROR
+        if not inside or abs(array.sum() - 1) > WEIGHT_ERROR:
+            shown = ", ".join(f"{weight:.6g}" for weight in array.tolist())
+            raise InputError(
+                f"{self.source}: anchor {self._shown(name)} has the weights {shown} in its face"
+                f"{self._where}, which are negative or do not sum to 1; correct or remove it"
+            )
+        self._next(name, FACE, face=index, barycentric=weights)
+
+    def position(self, name: str, xyz: Sequence[float]) -> None:
+        """Coordinates; three NaNs or the same sentinel three times mean that it is missing."""
+        array = np.array(xyz, dtype=np.float64)
+        if np.isnan(array).all() or any((array == sentinel).all() for sentinel in _SENTINELS):
+            self.missing(name)
+            return
+        if not np.isfinite(array).all():
+            shown = ", ".join(f"{value:.6g}" for value in array.tolist())
+            raise InputError(
+                f"{self.source}: anchor {self._shown(name)} has no finite position{self._where} "
+                f"({shown}); correct or remove it"
+            )
+        self._next(name, POSITION, position=xyz)
+
+    def landmarks(self) -> Landmarks:
+        """All rows."""
+        return Landmarks(
+            tuple(self._names),
+            np.array(self._kind, dtype="<U8"),
+            np.array(self._vertex, dtype=np.int64),
+            np.array(self._face, dtype=np.int64),
+            np.array(self._barycentric, dtype=np.float64).reshape(-1, 3),
+            np.array(self._position, dtype=np.float64).reshape(-1, 3),
+            self._named,
+            self.axes,
+            tuple(self.notes),
+            self.source,
+        )

@@ -1,0 +1,1 @@
+"""For researchers: benchmark and methods to compare with."""

@@ -1,0 +1,70 @@
+"""Named methods to compare with, behind one interface: two shapes and anchors in, a result out.
+
+>>> from nho import baselines
+>>> result = baselines.run("anchor-distance", partial, full, anchors)   # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from nho.errors import InputError
+from nho.lab.baselines import (
+    anchor_distance,
+    arap,
+    automatic,
+    fspm,
+    hamiltonian_alignment,
+    learned,
+    nearest,
+    nricp,
+    pfm,
+    piecewise_smooth,
+    zoomout,
+)
+from nho.lab.baselines.interface import Baseline, Method
+from nho.problem.preparation import AnchorsLike, MeshLike
+from nho.problem.result import MatchResult
+from nho.progress import ProgressCallback
+from nho.settings import Settings
+
+__all__ = ["BASELINES", "Baseline", "Method", "run"]
+
+BASELINES: dict[str, Method] = {
+    "nearest": Baseline("nearest", nearest.solve),
+    "anchor-distance": Baseline("anchor-distance", anchor_distance.solve),
+    "anchor-distance+zoomout": Baseline("anchor-distance+zoomout", zoomout.solve_from_distances),
+    "anchor-distance+arap": Baseline("anchor-distance+arap", arap.solve),
+    "pfm": Baseline("pfm", pfm.solve, anchored=False),
+    "pfm-wks": Baseline("pfm-wks", pfm.solve_by_waves, anchored=False),
+    "hamiltonian": Baseline("hamiltonian", hamiltonian_alignment.solve, anchored=False),
+    "zoomout": Baseline("zoomout", zoomout.solve_from_anchors),
+    "nricp": Baseline("nricp", nricp.solve),
+    "fspm": Baseline("fspm", fspm.solve, anchored=False),
+    "piecewise-smooth": Baseline("piecewise-smooth", piecewise_smooth.solve, anchored=False),
+    "dpfm": Baseline("dpfm", learned.Learned("dpfm"), anchored=False, learned=True),
+    "dpfm+zoomout": Baseline(
+        "dpfm+zoomout", learned.Learned("dpfm", zoomed=True), anchored=False, learned=True
+    ),
+    "ulrssm": Baseline("ulrssm", learned.Learned("ulrssm"), anchored=False, learned=True),
+    "wormhole": Baseline("wormhole", learned.Learned("wormhole"), anchored=False, learned=True),
+    "echomatch": Baseline("echomatch", learned.Learned("echomatch"), anchored=False, learned=True),
+    "nho-auto": automatic.Automatic(),
+    "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
+}
+
+
+def run(
+    method_name: str,
+    partial: MeshLike,
+    full: MeshLike,
+    anchors: AnchorsLike | None,
+    settings: Settings | None = None,
+    progress: ProgressCallback | None = None,
+) -> MatchResult:
+    """Match a partial surface to a full one by a baseline; arguments as in `nho.match`.
+
+    Of the settings only ``threads``, ``laplacian`` and ``weights`` count: a baseline's numbers are
+    its own and stand in its file.
+    """
+    if method_name not in BASELINES:
+        raise InputError(f"baseline {method_name!r} is unknown; choose {', '.join(BASELINES)}")
+    return BASELINES[method_name](partial, full, anchors, settings, progress)

@@ -1,0 +1,33 @@
+"""Plain nearest neighbours: lay the partial shape on the full one, take the closest points.
+
+The anchors fix the similarity. It is right for rigid shapes, and shows what a change of pose costs.
+"""
+
+from __future__ import annotations
+
+from nho.geometry.alignment import similarity
+from nho.geometry.surface import project
+from nho.lab.baselines.readout import answer_of
+from nho.problem.preparation import Problem
+from nho.problem.solution import Answer
+from nho.progress import Progress, ProgressCallback
+from nho.runtime.parallel import Workers
+from nho.runtime.stopwatch import Stopwatch
+from nho.settings import Settings
+
+
+def solve(
+    problem: Problem,
+    settings: Settings,
+    pool: Workers,
+    clock: Stopwatch,
+    progress: ProgressCallback,
+) -> Answer:
+    """Closest points on the full surface after a similarity from the anchors."""
+    partial, full = problem.partial.mesh, problem.full.mesh
+    start, goal = partial.vertices[problem.anchors[:, 0]], full.vertices[problem.anchors[:, 1]]
+    with clock.time("nearest"):
+        scale, rotation, shift = similarity(start, goal)
+        points, _ = project(full, scale * partial.vertices @ rotation.T + shift)
+        progress(Progress("nearest", 1, 1))
+    return answer_of(problem, points, settings, scale)

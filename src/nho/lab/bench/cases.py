@@ -1,0 +1,169 @@
+"""A case to look at: one pair, what several methods made of it, and how it is coloured and seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse.csgraph import dijkstra
+
+from nho.errors import InputError
+from nho.evaluation.metrics import geodesic_errors, region_scores
+from nho.geometry.geodesics import edge_graph
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.lab.bench.datasets import Pair
+from nho.problem.result import MatchResult
+from nho.report.colours import UNMATCHED, position_colours
+from nho.report.views import looking_at, turn_beside, used
+
+TRUTH = "truth"
+
+# Told apart by lightness too, so that they survive a grey print and weak colour vision.
+CORRECT = (0, 158, 115)  # sRGB: green
+FALSE_POSITIVE = (240, 150, 20)  # orange
+MISSED = (112, 48, 160)  # purple
+ELSEWHERE = (212, 212, 212)
+SUPPORT = {
+    "correct": CORRECT,
+    "false positive": FALSE_POSITIVE,
+    "missed": MISSED,
+    "elsewhere": ELSEWHERE,
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is printed under a picture: IoU in percent, and mean geodesic error times 100."""
+
+    iou: float
+    geodesic_error: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """One pair and the answers of several methods.
+
+    Attributes
+    ----------
+    title : str
+    pair : Pair
+        Shapes as they are to be shown. Answers name points by vertex and face, so the unrotated
+        pair may stand in for a rotated one.
+    anchors : (m, 2) int array
+    results : dict
+        Answers by name of the method, in the order of the columns.
+    turn : (3, 3) float array, optional
+        The view of the full shape, see `upright`, which chooses one if none is given.
+    """
+
+    title: str
+    pair: Pair
+    anchors: np.ndarray
+    results: dict[str, MatchResult]
+    turn: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if TRUTH in self.results:
+            raise InputError(f"{self.title}: {TRUTH!r} is no name for a method; give another")
+        for result in self.results.values():
+            result.check_meshes(self.pair.partial, self.pair.full)
+
+    @cached_property
+    def scores(self) -> dict[str, Score]:
+        """Every method against the truth."""
+        full, truth, results = self.pair.full, self.pair.truth, list(self.results.values())
+        if not results:
+            return {}
+        # All methods in one call: they share the Dijkstra runs, which take nearly all the time.
+        found = SurfacePoints(
+            np.concatenate([result.face for result in results]),
+            np.concatenate([result.barycentric for result in results]),
+        )
+        repeated = np.tile(np.arange(len(truth.points)), len(results))
+        errors = 100 * geodesic_errors(full, found, truth.points[repeated])
+        scores = {}
+        for name, own in zip(self.results, np.split(errors, len(results)), strict=True):
+            region = self.results[name].region
+            iou = 100 * region_scores(region, truth.region, full.vertex_areas)["iou"]
+            known = own[np.isfinite(own)]
+            scores[name] = Score(iou, float(known.mean()) if len(known) else float("nan"))
+        return scores
+
+    @cached_property
+    def full_turn(self) -> np.ndarray:
+        """View of the full shape."""
+        return upright(self.pair.full) if self.turn is None else self.turn
+
+    @cached_property
+    def partial_turn(self) -> np.ndarray:
+        """View of the partial shape, from the side from which the full one is seen."""
+        partial, full, points = self.pair.partial, self.pair.full, self.pair.truth.points
+        return turn_beside(partial, full, self.full_turn, points, np.ones(partial.n_vertices))
+
+    @cached_property
+    def position_colours(self) -> np.ndarray:
+        """(n_full, 3) uint8 colours of the full shape by place."""
+        return position_colours(self.pair.full)
+
+    def support(self, method: str) -> np.ndarray:
+        """(n_full, 3) uint8 colours of right and wrong support; the truth is right everywhere."""
+        truth = self.pair.truth.region
+        claimed = truth if method == TRUTH else self.results[method].region
+        return support_colours(claimed, truth)
+
+    def transferred(self, method: str) -> np.ndarray:
+        """(n_partial, 3) uint8 colours of the partners; grey where a method found none.
+
+        Of the true partners, if ``method`` is `TRUTH`: a vertex without annotation has the colour
+        of the nearest one with it, since speckles would be read as errors.
+        """
+        if method != TRUTH:
+            return partner_colours(self.results[method].points, self)
+        points = self.pair.truth.points
+        known = np.flatnonzero(points.face >= 0)
+        colours = partner_colours(points, self)
+        if not len(known):
+            return colours
+        _, _, source = dijkstra(
+            edge_graph(self.pair.partial),
+            directed=False,
+            indices=known,
+            min_only=True,
+            return_predecessors=True,
+        )
+        return np.where((source >= 0)[:, None], colours[source], colours)
+
+
+def upright(mesh: Mesh) -> np.ndarray:
+    """The first view of `looking_at`, but with z up for a shape that is thinnest along x.
+
+    Animals of the data sets stand like that, and would be seen climbing.
+    """
+    onward = np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]])  # x becomes the direction of the eye
+    extent = np.ptp(mesh.vertices[used(mesh)], axis=0)
+    if extent[0] >= extent[1:].min():
+        return looking_at(mesh)
+    return looking_at(Mesh(mesh.vertices @ onward.T, mesh.faces, mesh.name)) @ onward
+
+
+def support_colours(claimed: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """(n, 3) uint8 sRGB: green, orange or purple where either (n,) bool region is, else grey."""
+    colours = np.tile(np.array(ELSEWHERE, dtype=np.uint8), (len(truth), 1))
+    colours[claimed & truth] = CORRECT
+    colours[claimed & ~truth] = FALSE_POSITIVE
+    colours[~claimed & truth] = MISSED
+    return colours
+
+
+def partner_colours(points: SurfacePoints, case: Case) -> np.ndarray:
+    """(n, 3) uint8 colours of points on the full shape; grey where there is none."""
+    colours = points.interpolate(case.pair.full, case.position_colours.astype(np.float64))
+    colours[points.face < 0] = UNMATCHED
+    return np.round(colours).astype(np.uint8)
+
+
+def methods_of(cases: list[Case]) -> list[str]:
+    """Every method of any case, in the order of first appearance."""
+    return list(dict.fromkeys(name for case in cases for name in case.results))

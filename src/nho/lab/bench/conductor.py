@@ -1,0 +1,203 @@
+"""From names of studies to a folder of rows, tables, figures and one page about all of them.
+
+    OUT/matches.csv, courses.csv    every measurement, appended to as they come
+    OUT/<study>/rows.csv            those of one study
+    OUT/<study>/*.md, *.tex         its tables
+    OUT/<study>/*.svg, *.pdf, *.png its figures
+    OUT/settings.json               the settings behind every settings_hash
+    OUT/report.html                 all of it to look at
+
+Studies share measurements: what two of them need is measured once.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from nho.batch.links import refuse_links
+from nho.batch.lock import BENCH_STATE, folder_lock
+from nho.batch.names import FORMULA_SIGNS
+from nho.errors import CannotWrite, InputError
+from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
+from nho.lab.bench.index import StudyReport, write_index
+from nho.lab.bench.latex import latex
+from nho.lab.bench.rowfile import Row
+from nho.lab.bench.studies import STUDIES, Findings, Request, Study
+from nho.lab.bench.tabular import markdown
+from nho.lab.bench.tasks import MatchTask, Task
+from nho.runtime.atomic_file import sweep_parts, write_whole
+
+KEPT = "what was measured is kept, and the same command goes on from here"
+_NEEDED = {"matplotlib": "figures", "fast_simplification": "coarser meshes"}
+
+
+def run_studies(
+    names: Sequence[str],
+    request: Request,
+    out: Path,
+    command: str,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    progress: Callback | None = None,
+) -> tuple[Path, dict[str, str]]:
+    """Measure what is missing and write everything anew.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of studies.
+    command : str
+        How the user asked, for the page; ``{study}`` stands for the name of a study.
+
+    Returns
+    -------
+    page : Path
+        The report.
+    failures : dict
+        Runs that failed, and why.
+    """
+    check_installed()
+    plans = {name: list(STUDIES[name].plan(STUDIES[name].narrowed(request))) for name in names}
+    # Runs that several studies need are counted once.
+    tasks = {(task.kind, *task.keys.values()): task for plan in plans.values() for task in plan}
+    _check_pair_names(tasks.values())
+    with folder_lock(out, BENCH_STATE) as warning:
+        refuse_links(folder(out, name) for name in names)
+        refuse_links(out / f"{task.kind}.csv" for task in tasks.values())
+        if warning:
+            request.tell(warning)
+        for name in names:
+            _make_folder(folder(out, name))
+        sweep_parts([out, *(folder(out, name) for name in names)])
+        _write_settings(out, list(tasks.values()))
+        try:
+            failures = execute(
+                list(tasks.values()),
+                out,
+                request.data,
+                jobs=jobs,
+                scheduler=scheduler,
+                progress=progress,
+            )
+            return _report(plans, request, out, command, failures), failures
+        except CannotWrite as problem:
+            raise CannotWrite(f"{problem}; {KEPT}") from problem
+
+
+def _report(
+    plans: Mapping[str, list[Task]],
+    request: Request,
+    out: Path,
+    command: str,
+    failures: Mapping[str, str],
+) -> Path:
+    """Tables and figures of every study, and the page about them."""
+    reports = []
+    for name, plan in plans.items():
+        rows = rows_of(plan, out)
+        failed = [
+            f"{shown}: {failures[shown]}" for shown in map(shown_name, plan) if shown in failures
+        ]
+        reports.append(_reported(STUDIES[name], request, rows, out, command, failed, bool(plan)))
+    return write_index(out, reports)
+
+
+def _check_pair_names(tasks: Iterable[Task]) -> None:
+    """Names come from files and go to tables: refuse what a spreadsheet or a terminal obeys."""
+    for task in tasks:
+        pair = task.keys.get("pair", "")
+        if pair.startswith(FORMULA_SIGNS) or not pair.isprintable():
+            raise InputError(
+                f"{task.keys.get('family', '')}: the pair {pair!r} is named like a formula or has "
+                "control characters; rename its files"
+            )
+
+
+def check_installed() -> None:
+    """Say what is missing now rather than after hours of measuring."""
+    for module, what in _NEEDED.items():
+        if find_spec(module) is None:
+            raise InputError(
+                f"{what} need {module}, which is not installed; pip install 'nho[bench]'"
+            )
+
+
+def folder(out: Path, study: str) -> Path:
+    """Where the files of a study go."""
+    return out / study
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise CannotWrite.to(path, problem) from problem
+
+
+def _reported(
+    study: Study,
+    request: Request,
+    rows: list[Row],
+    out: Path,
+    command: str,
+    failed: list[str],
+    measures: bool,
+) -> StudyReport:
+    """Write the files of one study."""
+    place = folder(out, study.name)
+    if measures and not rows:
+        findings = Findings(notes=["Every run failed; there is nothing to show."])
+    else:
+        findings = study.report(study.narrowed(request), rows, place)
+    files = list(findings.files)
+    if rows:
+        write_whole(place / "rows.csv", _as_csv(rows))
+        files.append(place / "rows.csv")
+    for table in findings.tables:
+        for suffix, text in ((".md", markdown(table)), (".tex", latex(table))):
+            path = place / f"{table.name}{suffix}"
+            write_whole(path, text)
+            files.append(path)
+    return StudyReport(
+        study.name,
+        study.title,
+        study.question,
+        command.replace("{study}", study.name),
+        findings.tables,
+        findings.figures,
+        files,
+        failed,
+        findings.notes,
+    )
+
+
+def _as_csv(rows: list[Row]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _write_settings(out: Path, tasks: list[Task]) -> None:
+    """Every settings_hash with the settings it stands for; those of earlier runs stay."""
+    path = out / "settings.json"
+    try:
+        known = dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    except (OSError, ValueError, TypeError) as problem:
+        raise InputError(
+            f"{path}: not the settings that nho bench wrote ({problem}); delete it or give another "
+            "--out"
+        ) from problem
+    for task in tasks:
+        if isinstance(task, MatchTask):
+            method = task.contender
+            if method.settings is not None:
+                known.setdefault(method.settings_hash, method.settings.as_dict())
+    write_whole(path, json.dumps(known, indent=1) + "\n")

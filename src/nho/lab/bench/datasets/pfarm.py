@@ -1,0 +1,65 @@
+"""PFARM: cut scans and models of people, each meshed its own way, against one template.
+
+Published as ``pfarm.zip`` at https://github.com/pvnieo/cp2p-pfarm-benchmark: 25 pairs of 26 shapes,
+made from SHREC'19. ``shapes/<name>.off``, and ``maps/<partial>_<full>.map`` with the full vertex,
+counted from 0, of every partial vertex. Public readers of it cut longer maps to the number of
+partial vertices, so rows beyond that are left out here as well.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nho.errors import InputError
+from nho.evaluation.ground_truth import GroundTruth
+from nho.geometry.surface import SurfacePoints
+from nho.lab.bench.datasets.checks import checked
+from nho.lab.bench.datasets.pair import Pair, data_folder
+from nho.lab.bench.datasets.reading import (
+    GUIDE,
+    first_there,
+    in_range,
+    indices_in,
+    mesh_at,
+    same_count,
+)
+from nho.lab.bench.datasets.region import true_region
+
+_FOLDERS = ("pfarm", "PFARM")
+_TEMPLATE = "smpl-base-neutro"
+
+
+def names(folder: Path | None) -> list[str]:
+    """Names of the partial shapes, in alphabetical order."""
+    return list(_maps(folder))
+
+
+def load(folder: Path | None, name: str) -> Pair:
+    """One pair."""
+    maps = _maps(folder)
+    if name not in maps:
+        raise InputError(f"PFARM has no pair {name!r}; choose one of {', '.join(maps)}")
+    path = maps[name]
+    shapes = path.parent.parent / "shapes"
+    partial = mesh_at(shapes / f"{name}.off")
+    full = mesh_at(shapes / f"{_TEMPLATE}.off")
+    target = indices_in(path)
+    n = len(partial.vertices)
+    same_count(min(len(target), n), n, path, partial.name)
+    target = in_range(target[:n], len(full.vertices), path, full.name)
+    points = SurfacePoints.at_vertices(full, target)
+    truth = GroundTruth(points, true_region(full, points))
+    return checked(Pair(name, partial, full, truth), path)
+
+
+def _maps(folder: Path | None) -> dict[str, Path]:
+    folder = data_folder(folder)
+    root = first_there(folder / name for name in _FOLDERS)
+    found = sorted((root / "maps").glob(f"*_{_TEMPLATE}.map")) if root else []
+    if not found:
+        raise InputError(
+            f"{folder}: holds no PFARM; unpack pfarm.zip of "
+            "https://github.com/pvnieo/cp2p-pfarm-benchmark there, so that pfarm/shapes/*.off and "
+            f"pfarm/maps/*_{_TEMPLATE}.map are found ({GUIDE})"
+        )
+    return {path.stem.removesuffix(f"_{_TEMPLATE}"): path for path in found}

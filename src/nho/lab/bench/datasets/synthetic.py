@@ -1,0 +1,159 @@
+"""Pairs that need no files: the shipped body and two families of bent shapes, cut here.
+
+Full and partial shape are meshed on their own, so a true point lies inside a triangle, hardly ever
+on a vertex. Both meshes take their vertices from a finer pair of surfaces whose map is known; the
+truth is that map, read off the coarse full mesh at the closest point, and is as exact as the coarse
+mesh follows the fine one. The region is exact in the same sense: a full vertex belongs to it if
+its point on the uncut posed mesh lies in a face that was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.sample import load_pair
+from nho.geometry.coarsening import coarsened
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_balls, cut_by_plane, torus
+from nho.lab.bench.datasets.pair import Pair
+
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """Two uncut meshes of the same surface in two poses, and the map both ways.
+
+    Attributes
+    ----------
+    posed, full : Mesh
+    posed_on_full : SurfacePoints
+        True point on ``full`` of every vertex of ``posed``.
+    full_on_posed : SurfacePoints
+        The other way round.
+    """
+
+    posed: Mesh
+    full: Mesh
+    posed_on_full: SurfacePoints
+    full_on_posed: SurfacePoints
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """How a pair is made; sizes are the vertices asked for, before the cut."""
+
+    make: Callable[[int], Surfaces]
+    cut: str
+    seed: int
+    posed_size: int
+    full_size: int
+
+
+def names(folder: Path | None = None) -> list[str]:
+    """Names of the pairs; the first few show every kind of shape."""
+    return list(_RECIPES)
+
+
+def load(folder: Path | None, name: str) -> Pair:
+    """One pair; the folder plays no part."""
+    surfaces, recipe = uncut(name), _RECIPES[name]
+    cut = _cut(surfaces.posed, recipe.cut, recipe.seed)
+    face_is_kept = np.zeros(len(surfaces.posed.faces), dtype=bool)
+    face_is_kept[cut.face_of_parent] = True
+    points = surfaces.posed_on_full[cut.vertex_of_parent]
+    region = face_is_kept[surfaces.full_on_posed.face]
+    return Pair(name, cut.mesh, surfaces.full, GroundTruth(points, region))
+
+
+def uncut(name: str) -> Surfaces:
+    """The two meshes of a pair before anything is cut away."""
+    if name not in _RECIPES:
+        raise InputError(f"there is no generated pair {name!r}; choose {', '.join(_RECIPES)}")
+    recipe = _RECIPES[name]
+    fine = recipe.make(recipe.seed)
+    posed = coarsened(fine.posed, recipe.posed_size, _NOTHING)
+    full = coarsened(fine.full, recipe.full_size, _NOTHING)
+    on_full = fine.posed_on_full[posed.vertex].positions(fine.full)
+    on_posed = fine.full_on_posed[full.vertex].positions(fine.posed)
+    to_full, to_posed = project(full.mesh, on_full)[0], project(posed.mesh, on_posed)[0]
+    return Surfaces(posed.mesh, full.mesh, to_full, to_posed)
+
+
+def _body(seed: int) -> Surfaces:
+    """The shipped body; even seeds cut the template instead of the pose."""
+    sample = load_pair()
+    if seed % 2:
+        return Surfaces(sample.posed, sample.full, sample.posed_on_full, sample.full_on_posed)
+    return Surfaces(sample.full, sample.posed, sample.full_on_posed, sample.posed_on_full)
+
+
+def _bean(seed: int) -> Surfaces:
+    """A long bumpy body, straight and bent about an axis: lengths change by up to a third."""
+    full = bumpy_sphere(5, seed)
+    full = Mesh(full.vertices * [0.9, 2.2, 0.8], full.faces, "bean")
+    x, y, z = full.vertices.T
+    curvature = 0.25
+    radius, angle = 1 / curvature - x, curvature * y
+    bent = np.column_stack([1 / curvature - radius * np.cos(angle), radius * np.sin(angle), z])
+    return _from_one_mesh(Mesh(bent, full.faces, "bent bean"), full, seed)
+
+
+def _ring(seed: int) -> Surfaces:
+    """A ring of uneven thickness, flat and warped like a saddle."""
+    phase = np.random.default_rng(seed).uniform(0, 2 * np.pi, size=3)
+    plain = torus(144, 60, 0.35)
+    angle = np.arctan2(plain.vertices[:, 1], plain.vertices[:, 0])
+    centre = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))])
+    thickness = 1 + 0.3 * np.cos(angle + phase[0])
+    width = 1 + 0.15 * np.cos(2 * angle + phase[1])
+    tube = (plain.vertices - centre) * thickness[:, None]
+    full = Mesh(centre * width[:, None] + tube, plain.faces, "ring")
+    lift = 0.25 * np.cos(2 * angle + phase[2])
+    warped = full.vertices + np.column_stack([np.zeros((len(angle), 2)), lift])
+    return _from_one_mesh(Mesh(warped, full.faces, "warped ring"), full, seed)
+
+
+def _from_one_mesh(posed: Mesh, full: Mesh, seed: int) -> Surfaces:
+    """Two poses with the same vertices; the posed one in another order."""
+    # The order decides which vertices survive coarsening: few will then be the same on both sides.
+    order = np.random.default_rng(seed).permutation(len(full.vertices))
+    place = np.argsort(order)
+    other = Mesh(posed.vertices[order], place[posed.faces], posed.name)
+    to_full, to_posed = (
+        SurfacePoints.at_vertices(full, order),
+        SurfacePoints.at_vertices(other, place),
+    )
+    return Surfaces(other, full, to_full, to_posed)
+
+
+def _cut(mesh: Mesh, kind: str, seed: int) -> Cut:
+    """By a plane that keeps 45 to 75 % of the area, or by balls as in PFAUST-M and -H."""
+    if kind == "plane":
+        random = np.random.default_rng(seed)
+        return cut_by_plane(mesh, random.standard_normal(3), keep_area=random.uniform(0.45, 0.75))
+    count, radius = {"holes": (4, 0.16), "sieve": (13, 0.1)}[kind]
+    return cut_by_balls(mesh, count, radius, seed)
+
+
+_RECIPES = {
+    "body-plane": _Recipe(_body, "plane", 1, 1200, 1300),
+    "bean-holes": _Recipe(_bean, "holes", 3, 1100, 1000),
+    "ring-plane": _Recipe(_ring, "plane", 5, 1000, 1100),
+    "body-holes": _Recipe(_body, "holes", 15, 1100, 1500),
+    "bean-plane": _Recipe(_bean, "plane", 9, 1300, 1200),
+    "ring-holes": _Recipe(_ring, "holes", 11, 1200, 1150),
+    "body-sieve": _Recipe(_body, "sieve", 2, 1400, 1250),
+    "bean-sieve": _Recipe(_bean, "sieve", 4, 1400, 1300),
+    "body-plane-2": _Recipe(_body, "plane", 6, 1400, 1200),
+    "bean-plane-2": _Recipe(_bean, "plane", 8, 1000, 1400),
+    "body-holes-2": _Recipe(_body, "holes", 10, 1000, 1100),
+    "body-sieve-2": _Recipe(_body, "sieve", 13, 1300, 1200),
+}

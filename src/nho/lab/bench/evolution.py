@@ -1,0 +1,193 @@
+"""How the paper's loop gets to its answer: support, map and eigenfunctions, round by round.
+
+The loop is driven as `nho.recipes.paper.solve` does, with a look after every fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.lab.bench.cases import SUPPORT, TRUTH, Case
+from nho.lab.bench.pictures import picture_size, support_panel, transfer_panel
+from nho.lab.bench.plotstyle import styled
+from nho.lab.bench.render import render
+from nho.lab.bench.sheet import Panel, Row, column_inches, save_sheet
+from nho.operator.correspondence import align
+from nho.operator.spectra import analyse
+from nho.pipeline.matching import carried_back
+from nho.problem.preparation import prepare
+from nho.problem.result import MatchResult
+from nho.problem.solution import Answer
+from nho.progress import ignore
+from nho.recipes.paper import ReciprocalLoop
+from nho.report.colours import UNMATCHED
+from nho.runtime.parallel import workers
+from nho.settings import Settings, preset
+
+FIRST = "initial fit"  # what the first stage is called under a picture
+_SHOWN = 4  # eigenfunctions of a kind
+_REACH = 99.0  # percentile of the absolute values that gets the full colour
+_VIVID = 0.42  # of the colour map on either side of its middle
+
+_EVOLUTION_NOTE = (
+    "Support (green correct, orange false positive, purple missed; IoU in percent) and map before "
+    "dense refinement (mean geodesic error times 100), after every round of the paper's loop."
+)
+_EIGEN_NOTE = (
+    "Top: first eigenfunctions of the full shape (Laplace-Beltrami) and of the partial shape "
+    "(Dirichlet). Bottom: Hamiltonian eigenfunctions on the full shape, aligned by the anchors. "
+    "Blue is negative, red positive; Hamiltonian ones on the scale of the Dirichlet one they align "
+    "with."
+)
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What the loop looked like on the way, on the meshes as given.
+
+    Attributes
+    ----------
+    stages : dict
+        Answers (before dense refinement) by stage: `FIRST`, "round 1", ...
+    aligned : dict
+        (n_full, k) Hamiltonian eigenfunctions by stage, mixed by the alignment so that column i
+        is the image of the partial shape's i-th Dirichlet eigenfunction.
+    full_modes : (n_full, k) float array
+        Laplace-Beltrami eigenfunctions of the full shape.
+    partial_modes : (n_partial, k) float array
+        Dirichlet eigenfunctions of the partial shape.
+    """
+
+    stages: dict[str, MatchResult]
+    aligned: dict[str, np.ndarray]
+    full_modes: np.ndarray
+    partial_modes: np.ndarray
+
+
+def evolve(case: Case, settings: Settings | None = None) -> Evolution:
+    """Run the paper's loop on a case and keep what every fit gave; the default is ``paper``."""
+    settings = settings or preset("paper")
+    problem = prepare(case.pair.partial, case.pair.full, case.anchors)
+    partial, full = problem.partial, problem.full
+    stages: dict[str, MatchResult] = {}
+    aligned: dict[str, np.ndarray] = {}
+    with workers(settings.threads) as pool:
+        shapes = analyse(problem, settings, pool)
+        loop = ReciprocalLoop(shapes, problem.anchors, pool, ignore)
+        dimension = min(shapes.settings.spectral_modes, len(problem.anchors))
+        count = min(_SHOWN, dimension)
+
+        def seen(stage: str) -> None:
+            name = FIRST if stage == "fit" else stage
+            points = SurfacePoints.at_vertices(shapes.full, loop.map())
+            known = np.ones(len(points))
+            answer = Answer(points, known, loop.score(), shapes.settings, loop.status)
+            stages[name] = carried_back(problem, answer, {})
+            psi = loop.modes.functions[:, :dimension]
+            phi = shapes.partial_basis.functions[:, :dimension]
+            p, q = loop.evidence.T
+            images = psi @ align(psi[q], phi[p])
+            aligned[name] = full.spread(images[:, :count], np.nan)
+
+        loop.run(seen)
+    return Evolution(
+        stages,
+        aligned,
+        full.spread(shapes.full_basis.functions[:, :count], np.nan),
+        partial.spread(shapes.partial_basis.functions[:, :count], np.nan),
+    )
+
+
+def draw_evolution(
+    case: Case, folder: Path, settings: Settings | None = None, name: str = "evolution"
+) -> list[Path]:
+    """Two figures of the paper's loop on one case: ``name`` and ``name-eigenfunctions``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = evolve(case, settings)
+    return [
+        *_draw_stages(replace(case, results=found.stages), folder / name),
+        *draw_eigenfunctions(case, found, folder / f"{name}-eigenfunctions"),
+    ]
+
+
+def _draw_stages(case: Case, path: Path) -> list[Path]:
+    """Support above, transferred colours beneath; a column a stage, the truth at the end."""
+    stages = (*case.results, TRUTH)
+    inches = column_inches(len(stages))
+    full_size = picture_size([(case.pair.full, case.full_turn)], inches)
+    partial_size = picture_size([(case.pair.partial, case.partial_turn)], inches)
+    support = tuple(support_panel(case, stage, full_size) for stage in stages)
+    maps = (transfer_panel(case, stage, partial_size) for stage in stages)
+    below = tuple(panel and replace(panel, above="") for panel in maps)
+    return save_sheet(
+        [Row(support, "support"), Row(below, "map")],
+        path,
+        f"{case.title}. {_EVOLUTION_NOTE}",
+        SUPPORT,
+    )
+
+
+@styled
+def draw_eigenfunctions(case: Case, found: Evolution, path: Path) -> list[Path]:
+    """Eigenfunctions of both shapes above, those of the first and the last operator beneath."""
+    full, partial = case.pair.full, case.pair.partial
+    first, *_, last = found.aligned
+    count = found.full_modes.shape[1]
+    inches = column_inches(2 * count, labelled=False)
+    full_size = picture_size([(full, case.full_turn)], inches)
+    partial_size = picture_size([(partial, case.partial_turn)], inches)
+
+    def panels(
+        mesh: Mesh, turn: np.ndarray, values: np.ndarray, reach: np.ndarray, size: tuple[int, int]
+    ) -> list[Panel]:
+        colours = (diverging(own, most) for own, most in zip(values.T, reach, strict=True))
+        return [Panel(render(mesh, rows, turn, size, oversample=3)) for rows in colours]
+
+    def on_full(values: np.ndarray, reach: np.ndarray) -> list[Panel]:
+        return panels(full, case.full_turn, values, reach, full_size)
+
+    there = case.pair.truth.points.interpolate(full, found.full_modes)
+    modes = found.full_modes * _agreeing_signs(there, found.partial_modes, partial.vertex_areas)
+    of_modes, own = _reach(modes), _reach(found.partial_modes)
+    of_partial = panels(partial, case.partial_turn, found.partial_modes, own, partial_size)
+    above = Row(
+        (*on_full(modes, of_modes), *of_partial),
+        groups=(("Laplace-Beltrami, full shape", count), ("Dirichlet, partial shape", count)),
+    )
+    beneath = Row(
+        (*on_full(found.aligned[first], own), *on_full(found.aligned[last], own)),
+        groups=((f"Hamiltonian, {first}", count), (f"Hamiltonian, {last}", count)),
+    )
+    return save_sheet([above, beneath], path, f"{case.title}. {_EIGEN_NOTE}")
+
+
+def diverging(values: np.ndarray, most: float) -> np.ndarray:
+    """(n, 3) uint8 sRGB of (n,) numbers: blue from ``-most``, pale at zero, red up to ``most``.
+
+    Grey for NaN.
+    """
+    import matplotlib
+
+    known = np.isfinite(values)
+    place = np.where(known, np.clip(values / (most or 1.0), -1, 1), 0)
+    # The ends of the map are too dark for the light to show the shape.
+    colours = matplotlib.colormaps["RdBu_r"](0.5 + _VIVID * place)[:, :3]
+    return np.where(known[:, None], np.round(255 * colours), UNMATCHED).astype(np.uint8)
+
+
+def _reach(functions: np.ndarray) -> np.ndarray:
+    """(k,) absolute value of each function that gets the full colour; a few may lie above."""
+    known = np.abs(functions[np.isfinite(functions).all(axis=1)])
+    common = np.percentile(known, _REACH, axis=0)
+    return np.where(common > 0, common, known.max(axis=0))
+
+
+def _agreeing_signs(there: np.ndarray, here: np.ndarray, areas: np.ndarray) -> np.ndarray:
+    """(k,) +1 or -1 for functions of the full shape, taken to the partial one by the truth."""
+    product = np.nan_to_num(there * here)
+    return np.where(areas @ product < 0, -1.0, 1.0)

@@ -1,0 +1,163 @@
+"""Everything that is measured of one answer: errors, region, wrong anchors found, confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from nho.evaluation.metrics import geodesic_errors, region_scores
+from nho.geometry.surface import SurfacePoints
+from nho.lab.bench.perturb import Trial
+from nho.problem.result import MatchResult
+from nho.recipes.guided.confidence import RADIUS
+
+PCK_THRESHOLDS = np.arange(1, 51) / 2  # errors x100
+RISK_COVERAGES = np.arange(1, 21) / 20  # shares of the vertices, most confident first
+TRUST_BINS = np.linspace(0, 1, 11)  # of confidence
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Errors x100 over annotated, matched vertices; shares in percent; NaN = nothing to judge."""
+
+    geodesic_error: float  # mean, of the points in triangles
+    geodesic_error_vertex: float  # mean, of the nearest vertices
+    geodesic_error_median: float
+    geodesic_error_p95: float
+    geodesic_error_worst: float
+    matched: float  # share of the annotated vertices that have a match
+    iou: float
+    precision: float
+    recall: float
+    f1: float
+    seconds: float  # of the whole match, spectra included
+    suspects: float  # anchors named as contradicting the others
+    bad_found: float  # share of the wrong anchors that were named
+    good_blamed: float  # share of the right anchors that were named
+    scale: float  # as estimated; 1 = units taken to agree
+    risk_half: float  # see `risk_half`
+    aurc_ratio: float  # see `aurc_ratio`
+    aurc_best: float  # the same with the true errors as confidence: no order reaches less
+    partial_vertices: float
+    full_vertices: float
+    pck: str  # shares of the annotated vertices with an error up to PCK_THRESHOLDS
+    risk: str  # mean error of the most confident over that of all, at RISK_COVERAGES
+    trust: str  # per bin of confidence: vertices, their mean confidence, share within RADIUS
+
+    def as_dict(self) -> dict[str, float | str]:
+        """Plain values by name."""
+        return asdict(self)
+
+
+def judge(result: MatchResult, trial: Trial) -> Scores:
+    """Compare an answer with the truth of its trial."""
+    full, truth = trial.pair.full, trial.pair.truth
+    known = truth.points.face >= 0
+    matched = known & (result.face >= 0)
+    errors, vertex_errors = (values[matched] for values in _errors(result, trial))
+    trust = result.confidence[matched]
+    suspects = np.array(result.suspect_anchors, dtype=np.int64)
+    named = np.isin(trial.anchors[:, 0], result.anchors[suspects, 0])
+    region = region_scores(result.region, truth.region, full.vertex_areas)
+    return Scores(
+        geodesic_error=_over(np.mean, errors),
+        geodesic_error_vertex=_over(np.mean, vertex_errors),
+        geodesic_error_median=_over(np.median, errors),
+        geodesic_error_p95=_over(lambda values: np.percentile(values, 95), errors),
+        geodesic_error_worst=_over(np.max, errors),
+        matched=100 * float(matched.sum() / max(known.sum(), 1)),
+        **{name: 100 * value for name, value in region.items()},
+        seconds=result.timings["total"],
+        suspects=len(suspects),
+        bad_found=100 * _over(np.mean, named[trial.bad]),
+        good_blamed=100 * _over(np.mean, named[~trial.bad]),
+        scale=result.scale,
+        risk_half=risk_half(errors, trust),
+        aurc_ratio=aurc_ratio(errors, trust),
+        aurc_best=aurc_ratio(errors, -errors),
+        partial_vertices=trial.pair.partial.n_vertices,
+        full_vertices=full.n_vertices,
+        pck=_joined(_pck(errors, int(known.sum()))),
+        risk=_joined(_risk_at_coverages(errors, trust)),
+        trust=_joined(_reliability(errors, trust)),
+    )
+
+
+def risk_half(errors: np.ndarray, confidence: np.ndarray) -> float:
+    """Mean error of the more confident half over the mean of all; 1 = no information."""
+    risk = _risk_curve(errors, confidence)
+    return float(risk[(len(risk) + 1) // 2 - 1]) if len(risk) else float("nan")
+
+
+def aurc_ratio(errors: np.ndarray, confidence: np.ndarray) -> float:
+    """Area under the risk-coverage curve over the mean error; 1 = no information."""
+    return _over(np.mean, _risk_curve(errors, confidence))
+
+
+def _risk_curve(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """(n,) mean error of the k most confident, k = 1 ... n, over that of all; empty if undefined.
+
+    Equal confidence has no order: every member of a tie counts with the tie's mean error.
+    """
+    if not len(errors) or not errors.any():
+        return np.empty(0)
+    levels, tie = np.unique(-confidence, return_inverse=True)
+    size = np.bincount(tie, minlength=len(levels))
+    mean = np.bincount(tie, errors, minlength=len(levels)) / size
+    return np.cumsum(np.repeat(mean, size)) / np.arange(1, len(errors) + 1) / errors.mean()
+
+
+def _pck(errors: np.ndarray, annotated: int) -> np.ndarray:
+    """Percent of the annotated vertices; one without a match is never correct."""
+    within = np.searchsorted(np.sort(errors), PCK_THRESHOLDS, side="right")
+    return 100 * within / max(annotated, 1)
+
+
+def _risk_at_coverages(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    risk = _risk_curve(errors, confidence)
+    if not len(risk):
+        return np.empty(0)
+    return risk[np.maximum(np.ceil(RISK_COVERAGES * len(risk)).astype(int), 1) - 1]
+
+
+def _reliability(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """Three numbers a bin, one bin after the other; zeros for an empty one."""
+    bins = np.clip(np.digitize(confidence, TRUST_BINS) - 1, 0, len(TRUST_BINS) - 2)
+    table = np.zeros((len(TRUST_BINS) - 1, 3))
+    for number in range(len(table)):
+        inside = bins == number
+        if inside.any():
+            hit = errors[inside] <= 100 * RADIUS
+            table[number] = inside.sum(), confidence[inside].mean(), hit.mean()
+    return table.ravel()
+
+
+def _joined(values: np.ndarray) -> str:
+    return " ".join(f"{value:.4g}" for value in values)
+
+
+def _errors(result: MatchResult, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
+    """(n_partial,) errors x100 of the points in triangles and of the nearest vertices."""
+    full, truth = trial.pair.full, trial.pair.truth.points
+    at_vertices = SurfacePoints.at_vertices(full, result.vertex_map)
+    # Both in one call: they share the Dijkstra runs, which take all the time there is to save.
+    found = SurfacePoints(
+        np.concatenate([result.face, at_vertices.face]),
+        np.concatenate([result.barycentric, at_vertices.barycentric]),
+    )
+    if trial.finer is not None:
+        full, truth, found = (
+            trial.finer.fine,
+            trial.finer.fine_truth.points,
+            trial.finer.lifted(found),
+        )
+    twice = np.tile(np.arange(len(truth)), 2)
+    errors = 100 * geodesic_errors(full, found, truth[twice])
+    return errors[: len(truth)], errors[len(truth) :]
+
+
+def _over(summary: Callable[[np.ndarray], np.floating], values: np.ndarray) -> float:
+    """A summary of the values; NaN if there are none."""
+    return float(summary(values)) if len(values) else float("nan")

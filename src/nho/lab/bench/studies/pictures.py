@@ -1,0 +1,74 @@
+"""The qualitative pictures of the paper, and the same shapes in 3D."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nho.lab.bench.cases import Case
+from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.evolution import draw_evolution
+from nho.lab.bench.gallery import render_gallery
+from nho.lab.bench.perturb import Conditions, present
+from nho.lab.bench.pictures import draw, draw_discretisation
+from nho.lab.bench.rowfile import Row
+from nho.lab.bench.runner import contenders
+from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.tasks import Task, loaded
+from nho.runtime.atomic_file import write_whole
+
+METHODS = ("default", "paper", "anchor-distance")
+COARSE = (0.1, 0.05)  # shares of the full faces, as in the paper's figure
+
+
+def plan(request: Request) -> Sequence[Task]:
+    """Nothing: pictures need whole answers, which no row holds."""
+    return []
+
+
+def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+    """One pair a family: support, transferred colours, evolution over rounds, coarse meshes."""
+    first = {family: pair for family, pair in reversed(request.pairs())}
+    firsts = [(family, first[family]) for family in request.families]
+    methods = request.methods or METHODS
+    cases = [_case(request, family, pair, methods, Conditions()) for family, pair in firsts]
+    figures = draw(cases, folder)
+    family, name = request.pairs("paper")[0]
+    request.tell(f"pictures: rounds of the paper's loop on {name}")
+    figures += draw_evolution(_case(request, family, name, (), Conditions()), folder)
+    shown = firsts[:1] if request.quick else firsts[:3]
+    coarse = {
+        f"{share:.0%} of the faces": [
+            _case(request, *one, ("default",), Conditions(full_faces=share)) for one in shown
+        ]
+        for share in COARSE
+    }
+    figures += draw_discretisation(coarse, folder)
+    page = folder / "gallery.html"
+    write_whole(page, render_gallery(cases, "Support and map, in 3D"))
+    return Findings(figures=figures, files=[page])
+
+
+def _case(
+    request: Request, family: str, name: str, methods: Sequence[str], conditions: Conditions
+) -> Case:
+    """A pair and the answers of some methods."""
+    trial = present(loaded(family, request.data, name), conditions)
+    results = {}
+    for contender in contenders(list(methods), [], [0]):
+        if (family, name) in request.pairs(contender.name):
+            request.tell(f"pictures: {contender.name} on {name}")
+            results[contender.name] = contender.call(
+                trial.pair.partial, trial.pair.full, trial.anchors, contender.settings
+            )
+    title = f"{FAMILIES[family].title}, {name}"
+    return Case(title, trial.pair, trial.anchors, results)
+
+
+STUDY = Study(
+    "pictures",
+    "Pictures",
+    "What do regions, maps and learned eigenfunctions look like?",
+    plan,
+    report,
+)

@@ -1,0 +1,118 @@
+"""What a study is: the tasks it needs, and what it makes of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.perturb import Conditions
+from nho.lab.bench.rowfile import Row
+from nho.lab.bench.tabular import Table
+from nho.lab.bench.tasks import MatchTask, Task
+
+ALWAYS_THERE = "synthetic"  # the family that needs no files
+_FEW = 2  # families that do for a quick run of most studies
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    data : Path or None
+        Folder of data sets.
+    families : tuple of str
+        To measure on.
+    methods : tuple of str
+        Instead of a study's own choice; empty = that one.
+    quick : bool
+        One pair a family, one rotation, few variants: minutes instead of hours.
+    every : int
+        Only every n-th pair.
+    seeds : tuple of int
+        Of the settings, where a study speaks of seeds.
+    as_given : bool
+        Main tables without the normalised and rotated input settings.
+    weights : str
+        Main tables: files or folders of weights for learned methods; empty = those shipped.
+    tell : callable
+        Gets a sentence when something begins that takes long.
+    """
+
+    data: Path | None
+    families: tuple[str, ...]
+    methods: tuple[str, ...] = ()
+    quick: bool = False
+    every: int = 1
+    seeds: tuple[int, ...] = (0,)
+    as_given: bool = False
+    weights: str = ""
+    tell: Callable[[str], None] = lambda note: None
+
+    def pairs(self, method: str = "default") -> list[tuple[str, str]]:
+        """(family, pair) names; the paper's recipe, which takes long, sees fewer in a quick run."""
+        families = self.families
+        if self.quick and method == "paper":
+            small = [name for name in families if name == ALWAYS_THERE]
+            families = tuple(small) or families[:1]
+        found = []
+        for family in families:
+            names = FAMILIES[family].names(self.data)[:: self.every]
+            found += [(family, name) for name in (names[:1] if self.quick else names)]
+        return found
+
+    def tasks(
+        self,
+        method: str,
+        conditions: Sequence[Conditions] = (Conditions(),),
+        changes: tuple[str, ...] = (),
+        seeds: tuple[int, ...] = (0,),
+    ) -> list[MatchTask]:
+        """A method on all pairs under all conditions."""
+        return [
+            MatchTask(family, pair, method, condition, changes, seed)
+            for family, pair in self.pairs(method)
+            for condition in conditions
+            for seed in seeds
+        ]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a study shows."""
+
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Path] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Study:
+    """One question, with the tasks that answer it.
+
+    Attributes
+    ----------
+    plan : callable
+        From a `Request` to tasks.
+    report : callable
+        From the request, the rows of those tasks and a folder for figures to `Findings`.
+    wide : bool
+        A quick run still sees all families.
+    """
+
+    name: str
+    title: str
+    question: str
+    plan: Callable[[Request], Sequence[Task]]
+    report: Callable[[Request, list[Row], Path], Findings]
+    wide: bool = False
+
+    def narrowed(self, request: Request) -> Request:
+        """The request with as many families as the study needs to see in a quick run."""
+        if request.quick and not self.wide:
+            return replace(request, families=request.families[:_FEW])
+        return request

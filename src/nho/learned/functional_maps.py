@@ -1,0 +1,76 @@
+"""Functional maps between features, and vertex maps from them.
+
+Legend: A, B are the coefficients of the features of the full and of the partial shape; C takes
+coefficients on the full shape to coefficients on the partial one, so ``C A = B`` where all is well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nho.learned.shape import Shape
+from nho.operator.correspondence import nearest_rows
+from nho.runtime.parallel import SERIAL, Workers
+
+
+def regularised_map(
+    partial: Shape, full: Shape, own: Tensor, other: Tensor, weight: float
+) -> Tensor:
+    """(k, k) C of least ``|C A - B|^2 + weight |C * D|^2``, differentiable.
+
+    D is the resolvent mask (Ren et al. 2019), large where eigenvalues differ: an isometry takes
+    eigenfunctions to eigenfunctions of the same eigenvalue. Each row of C solves a system of its
+    own.
+
+    Parameters
+    ----------
+    own, other : (n_partial, c) and (n_full, c) tensors
+        Features.
+    """
+    # In double precision: the systems of neighbouring features are badly conditioned.
+    a, b = full.project(other).double(), partial.project(own).double()
+    penalty = resolvent_mask(partial.eigenvalues.double(), full.eigenvalues.double())
+    systems = (a @ a.T)[None] + weight * torch.diag_embed(penalty)
+    return torch.linalg.solve(systems, (b @ a.T)[:, :, None])[:, :, 0].to(own.dtype)
+
+
+def resolvent_mask(rows: Tensor, columns: Tensor) -> Tensor:
+    """(r, c) squared distance between resolvents of eigenvalues, free of scale."""
+    largest = torch.maximum(rows.max(), columns.max())
+
+    def resolvent(eigenvalues: Tensor) -> Tensor:
+        # At square roots of eigenvalues, which by Weyl's law grow slowly enough.
+        root = (eigenvalues / largest).clamp(min=0).sqrt()
+        return torch.stack([root, torch.ones_like(root)]) / (root**2 + 1)
+
+    difference = resolvent(rows)[:, :, None] - resolvent(columns)[:, None, :]
+    return (difference**2).sum(dim=0)
+
+
+def soft_map(own: Tensor, other: Tensor, temperature: float | Tensor) -> Tensor:
+    """(n_partial, n_full) rows that sum to one: softmax of the cosines between features.
+
+    For training, where it must be differentiable; it holds all pairs at once.
+    """
+    cosine = unit_rows(own) @ unit_rows(other).T
+    return torch.softmax(cosine / temperature, dim=1)
+
+
+def unit_rows(values: Tensor) -> Tensor:
+    """Rows of length one."""
+    return torch.nn.functional.normalize(values, dim=-1)
+
+
+def map_of_vertices(partial: Shape, full: Shape, target: np.ndarray) -> np.ndarray:
+    """(k, k) C of a vertex map: what it makes of the full shape's eigenfunctions."""
+    pulled = full.functions[torch.from_numpy(target)]
+    return partial.project(pulled).double().numpy()
+
+
+def vertices_of_map(
+    matrix: np.ndarray, partial: np.ndarray, full: np.ndarray, workers: Workers = SERIAL
+) -> np.ndarray:
+    """(n_partial,) full vertex whose image under C is nearest, in (n, k) basis functions."""
+    return nearest_rows(partial, full @ matrix.T, workers)

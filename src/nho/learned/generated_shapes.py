@@ -1,0 +1,282 @@
+"""Shapes to train on, each in two poses: bodies, trunks with limbs, bumpy beans and rings.
+
+Everything is drawn from a seed. A shape is meshed finely, so that its coarse meshings differ from
+one another; the map between the two poses is known exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from nho.evaluation.sample import Pair, load_pair
+from nho.geometry.geodesics import distances_from, edge_graph
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
+from nho.geometry.synthetic import bumpy_sphere, sphere, torus
+
+_TIPS = 5  # of a body: head, hands and feet
+_JOINT = 0.12  # length of a limb that bends, in units of sqrt(area)
+_MOST_TRIES = 50  # for limbs that do not overlap
+
+
+@dataclass(frozen=True)
+class Poses:
+    """A surface in two poses and the map both ways.
+
+    Attributes
+    ----------
+    posed, full : Mesh
+    posed_on_full, full_on_posed : SurfacePoints
+        Of every vertex of the one, its point on the other.
+    """
+
+    posed: Mesh
+    full: Mesh
+    posed_on_full: SurfacePoints
+    full_on_posed: SurfacePoints
+
+
+def body(random: np.random.Generator) -> Poses:
+    """The shipped body, of other proportions and in other poses; either may be the full one."""
+    pair = _sample()
+    proportions = random.uniform(0.8, 1.2, size=3)
+    posed, full = (
+        Mesh(
+            _bent(_articulated(mesh, random) * proportions * _near_one(random), random, 0.5),
+            mesh.faces,
+            "body",
+        )
+        for mesh in (pair.posed, pair.full)
+    )
+    if random.random() < 0.5:
+        return Poses(posed, full, pair.posed_on_full, pair.full_on_posed)
+    return Poses(full, posed, pair.full_on_posed, pair.posed_on_full)
+
+
+def limbs(random: np.random.Generator) -> Poses:
+    """A bumpy trunk with limbs, each bent at a joint of its own."""
+    ball = _ball()
+    trunk = _bumps(ball.vertices, random, 5, 0.15)
+    directions, width = _limb_directions(random)
+    axes = random.uniform([0.6, 0.8, 0.5], [1.0, 1.8, 0.9])
+    length = random.uniform(1.0, 2.6, size=len(directions))
+    mirrored = random.random() < 0.5  # such as the sides of a body: nearly alike
+    if mirrored:
+        directions, width, length = _with_mirror_images(directions, width, length, random)
+    joint = random.uniform(0.3, 0.6, size=len(directions))
+    poses = []
+    for _ in range(2):
+        vertices = trunk * axes
+        for number, direction in enumerate(directions):
+            near = ball.vertices @ direction > np.cos(width[number])
+            vertices[near] = _limb(
+                ball.vertices[near],
+                vertices[near],
+                direction,
+                width[number],
+                length[number],
+                joint[number],
+                _turn_across(direction, random.uniform(-1.3, 1.3), random),
+            )
+        vertices = _bent(vertices * _near_one(random), random, 0.4)
+        poses.append(Mesh(vertices, ball.faces, "limbs"))
+    return _in_two_orders(poses[0], poses[1], random)
+
+
+def bean(random: np.random.Generator) -> Poses:
+    """A long bumpy body, bent in two ways."""
+    ball = bumpy_sphere(4, int(random.integers(2**31)))
+    straight = ball.vertices * random.uniform([0.7, 1.4, 0.6], [1.0, 2.4, 1.0])
+    posed, full = (
+        Mesh(_bent(straight * _near_one(random), random, 1.2), ball.faces, "bean") for _ in "ab"
+    )
+    return _in_two_orders(posed, full, random)
+
+
+def ring(random: np.random.Generator) -> Poses:
+    """A ring of uneven thickness, warped in two ways."""
+    plain = torus(90, 40, random.uniform(0.25, 0.45))
+    angle = np.arctan2(plain.vertices[:, 1], plain.vertices[:, 0])
+    centre = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))])
+    phase = random.uniform(0, 2 * np.pi, size=3)
+    thickness = 1 + 0.35 * np.cos(angle + phase[0]) + 0.15 * np.cos(3 * angle + phase[1])
+    wide = 1 + 0.2 * np.cos(2 * angle + phase[2])
+    vertices = centre * wide[:, None] + (plain.vertices - centre) * thickness[:, None]
+    posed, full = (
+        Mesh(_bent(vertices * _near_one(random), random, 0.8), plain.faces, "ring") for _ in "ab"
+    )
+    return _in_two_orders(posed, full, random)
+
+
+# How often each kind is drawn.
+KINDS: dict[str, tuple[Callable[[np.random.Generator], Poses], float]] = {
+    "body": (body, 0.4),
+    "limbs": (limbs, 0.48),
+    "bean": (bean, 0.08),
+    "ring": (ring, 0.04),
+}
+
+
+def drawn(random: np.random.Generator) -> Poses:
+    """A shape of a random kind."""
+    makers, shares = zip(*KINDS.values())
+    make: Callable[[np.random.Generator], Poses] = makers[random.choice(len(makers), p=shares)]
+    return make(random)
+
+
+@cache
+def _sample() -> Pair:
+    return load_pair()
+
+
+@cache
+def _ball() -> Mesh:
+    return sphere(5)
+
+
+def _limb_directions(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Unit directions (m, 3) of limbs and the angles (m,) their roots take, without overlap."""
+    directions: list[np.ndarray] = []
+    widths: list[float] = []
+    wanted = random.integers(2, 6)
+    for _ in range(_MOST_TRIES):
+        direction, width = _unit(random.standard_normal(3)), random.uniform(0.25, 0.42)
+        apart = [np.arccos(np.clip(direction @ d, -1, 1)) - w for d, w in zip(directions, widths)]
+        if all(gap > width for gap in apart):
+            directions.append(direction)
+            widths.append(width)
+        if len(directions) == wanted:
+            break
+    return np.array(directions), np.array(widths)
+
+
+def _with_mirror_images(
+    directions: np.ndarray, width: np.ndarray, length: np.ndarray, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Limbs off the plane x = 0 twice, once on either side, hardly different in length."""
+    aside = directions[:, 0] > np.sin(width)
+    kept = aside | (np.abs(directions[:, 0]) < 0.1)
+    if not aside.any():
+        return directions, width, length
+    images = directions[aside] * [-1, 1, 1]
+    other = length[aside] * random.uniform(0.97, 1.03, size=aside.sum())
+    return (
+        np.concatenate([directions[kept], images]),
+        np.concatenate([width[kept], width[aside]]),
+        np.concatenate([length[kept], other]),
+    )
+
+
+def _limb(
+    on_ball: np.ndarray,
+    on_trunk: np.ndarray,
+    direction: np.ndarray,
+    width: float,
+    length: float,
+    joint: float,
+    turn: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """(n, 3) a cap of the trunk drawn out to a limb and turned beyond its joint.
+
+    ``turn`` takes an (n,) share of the full turn, 0 to 1, to (n, 3, 3) rotations.
+    """
+    share = np.arccos(np.clip(on_ball @ direction, -1, 1)) / width  # 0 at the tip, 1 at the root
+    aside = on_trunk - np.outer(on_trunk @ direction, direction)
+    # Wide up to the tip, not a cone: the distance from the axis saturates.
+    fuller = np.tanh(3 * share) / (np.maximum(share, 1e-9) * np.tanh(3))
+    height = length * (1 - share**2) ** 2
+    straight = on_trunk + aside * (fuller - 1)[:, None] + np.outer(height, direction)
+    beyond = np.clip((height / length - joint) / 0.4 + 0.5, 0, 1)
+    root = (on_trunk @ direction).mean()
+    pivot = (root + joint * length) * direction
+    rotation = turn(beyond * beyond * (3 - 2 * beyond))
+    return np.einsum("nij,nj->ni", rotation, straight - pivot) + pivot
+
+
+def _articulated(mesh: Mesh, random: np.random.Generator) -> np.ndarray:
+    """(n, 3) positions with a joint set into each limb and the part beyond it turned.
+
+    Tips of limbs are far from each other along the surface, and the vertices at one distance from
+    a tip lie around the limb: their mean is the joint.
+    """
+    unit = np.sqrt(mesh.area)
+    tips = sample_vertices(mesh, 1 + _TIPS)[1:]  # the first is any vertex
+    reach = distances_from(edge_graph(mesh), tips) / unit
+    vertices = mesh.vertices.copy()
+    for distance in reach:
+        joint = random.uniform(0.15, 0.45)
+        ring = np.abs(distance - joint) < _JOINT / 2
+        beyond = np.clip((joint - distance) / _JOINT + 0.5, 0, 1)
+        axis = _unit(random.standard_normal(3))
+        turn = rotations(axis, random.uniform(-0.8, 0.8) * beyond * beyond * (3 - 2 * beyond))
+        pivot = vertices[ring].mean(axis=0)
+        vertices = np.einsum("nij,nj->ni", turn, vertices - pivot) + pivot
+    return vertices
+
+
+def _turn_across(
+    direction: np.ndarray, angle: float, random: np.random.Generator
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Rotations by shares of an angle, about a random axis across a direction."""
+    across = random.standard_normal(3)
+    axis = _unit(across - (across @ direction) * direction)
+    return lambda share: rotations(axis, share * angle)
+
+
+def rotations(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) rotations about one unit axis by (n,) angles."""
+    x, y, z = axis
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
+    return np.eye(3) + sines * cross + (1 - cosines) * (cross @ cross)
+
+
+def _bent(vertices: np.ndarray, random: np.random.Generator, most: float) -> np.ndarray:
+    """(n, 3) rolled onto an arc of at most ``most`` radians, about a random axis."""
+    frame = np.linalg.qr(random.standard_normal((3, 3)))[0]
+    x, y, z = frame.T @ (vertices - vertices.mean(axis=0)).T
+    angle = random.uniform(-most, most)
+    curvature = angle / np.ptp(y)
+    if abs(angle) < 1e-3:  # an arc of a huge circle: nothing but round-off would change
+        return vertices
+    radius = 1 / curvature - x
+    rolled = [1 / curvature - radius * np.cos(curvature * y), radius * np.sin(curvature * y), z]
+    return np.column_stack(rolled) @ frame.T
+
+
+def _bumps(
+    vertices: np.ndarray, random: np.random.Generator, count: int, height: float
+) -> np.ndarray:
+    """(n, 3) points of the unit sphere raised and sunk smoothly."""
+    centres = random.standard_normal((count, 3))
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    heights = random.uniform(-height, 1.5 * height, size=count)
+    return vertices * (1 + np.exp(4 * (vertices @ centres.T - 1)) @ heights)[:, None]
+
+
+def _near_one(random: np.random.Generator) -> np.ndarray:
+    """(3,) factors by which two poses differ in proportion: no two shapes are quite isometric."""
+    return random.uniform(0.97, 1.03, size=3)
+
+
+def _in_two_orders(posed: Mesh, full: Mesh, random: np.random.Generator) -> Poses:
+    """Two poses with the same vertices; those of the posed one are put in another order."""
+    # The order decides which vertices survive coarsening: few will then be the same on both sides.
+    order = random.permutation(full.n_vertices)
+    place = np.argsort(order)
+    other = Mesh(posed.vertices[order], place[posed.faces], posed.name)
+    return Poses(
+        other,
+        full,
+        SurfacePoints.at_vertices(full, order),
+        SurfacePoints.at_vertices(other, place),
+    )
+
+
+def _unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)

@@ -1,0 +1,119 @@
+"""What all learned methods have in common: two shapes in, features of both and a map out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nho.geometry.mesh import Mesh
+from nho.learned.architecture import Architecture
+from nho.learned.backend import array_of, quiet_torch
+from nho.learned.diffusion_net import DiffusionNet
+from nho.learned.functional_maps import map_of_vertices, unit_rows, vertices_of_map
+from nho.learned.shape import Shape, shapes_of
+from nho.operator.correspondence import nearest_rows
+from nho.runtime.parallel import SERIAL, Workers
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a network says about a pair, as tensors with gradients.
+
+    Attributes
+    ----------
+    partial, full : (n, c) tensors
+        Features.
+    matrix : (k, k) tensor or None
+        Functional map, from coefficients on the full shape to those on the partial one.
+    partial_overlap, full_overlap : (n,) tensors or None
+        Above 0 where the other shape has a partner (logits).
+    """
+
+    partial: Tensor
+    full: Tensor
+    matrix: Tensor | None = None
+    partial_overlap: Tensor | None = None
+    full_overlap: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Features:
+    """The same as plain arrays, with the map that the method reads off.
+
+    Attributes
+    ----------
+    partial, full : (n, c) float arrays
+    target : (n_partial,) int array
+        Full vertex of every partial vertex.
+    matrix : (k, k) float array
+        Functional map, from coefficients on the full shape to those on the partial one.
+    overlap : (n_full,) float array or None
+        0 to 1, above one half where the partial shape lies.
+    """
+
+    partial: np.ndarray
+    full: np.ndarray
+    target: np.ndarray
+    matrix: np.ndarray
+    overlap: np.ndarray | None
+
+
+class Matcher(nn.Module):
+    """A learned method: DiffusionNet, and what a subclass makes of its features.
+
+    Parameters
+    ----------
+    architecture : Architecture
+    """
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        self.architecture = architecture
+        self.extractor = DiffusionNet(
+            architecture.channels,
+            architecture.outputs,
+            architecture.width,
+            architecture.blocks,
+            architecture.dropout,
+            architecture.turning,
+        )
+
+    def shapes(self, partial: Mesh, full: Mesh, laplacian: str = "robust") -> tuple[Shape, Shape]:
+        """Both meshes as this network wants to see them; at any scale, but in one unit."""
+        return shapes_of(partial, full, self.architecture, laplacian)
+
+    def forward(self, partial: Shape, full: Shape) -> Output:
+        """Features of both, and what else the method predicts; for training too."""
+        return Output(
+            self.extractor(partial.values, partial.surface),
+            self.extractor(full.values, full.surface),
+        )
+
+    def features(
+        self, partial: Mesh, full: Mesh, laplacian: str = "robust", workers: Workers = SERIAL
+    ) -> Features:
+        """Features and map of a pair, the same bits every time."""
+        with quiet_torch(), torch.no_grad():
+            self.eval()
+            shapes = self.shapes(partial, full, laplacian)
+            output = self(*shapes)
+            matrix = self._matrix(output, *shapes, workers)
+            target = vertices_of_map(
+                matrix, array_of(shapes[0].functions), array_of(shapes[1].functions), workers
+            )
+            seen = output.full_overlap
+            overlap = None if seen is None else array_of(torch.sigmoid(seen))
+        return Features(array_of(output.partial), array_of(output.full), target, matrix, overlap)
+
+    def _matrix(self, output: Output, partial: Shape, full: Shape, workers: Workers) -> np.ndarray:
+        """The functional map: predicted, or that of the nearest features.
+
+        The latter makes a smooth map of one that jumps.
+        """
+        if output.matrix is not None:
+            return array_of(output.matrix)
+        own, other = (array_of(unit_rows(values)) for values in (output.partial, output.full))
+        return map_of_vertices(partial, full, nearest_rows(own, other, workers))

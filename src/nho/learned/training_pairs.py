@@ -1,0 +1,139 @@
+"""An endless, seeded stream of pairs to train on: cut, meshed twice, turned, with exact truth.
+
+Nothing is read but the shipped sample, so a network trained on these pairs may be given away.
+Pair ``i`` of seed ``s`` is the same whenever and in whatever order it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.coarsening import Coarse, coarsened
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.synthetic import Cut, cut_by_balls, cut_by_plane
+from nho.learned.generated_shapes import Poses, drawn
+
+_NOTHING = np.empty(0, dtype=np.int64)
+_FEWEST = 100  # vertices of a partial shape; a cut that leaves fewer is drawn anew
+_MOST_TRIES = 20
+_HELD_OUT = 1 << 32  # pairs from this number on are never trained on
+
+
+@dataclass(frozen=True)
+class TrainingPair:
+    """A partial shape, a full one of unit area, and the truth between them.
+
+    Attributes
+    ----------
+    partial, full : Mesh
+        In one unit of length, each turned at random.
+    truth : SurfacePoints
+        Point of ``full`` for every partial vertex.
+    vertex : (n_partial,) int array
+        Vertex of ``full`` nearest to that point, along the surface.
+    region : (n_full,) bool array
+        Whether a full vertex lies in what ``partial`` shows.
+    """
+
+    partial: Mesh
+    full: Mesh
+    truth: SurfacePoints
+    vertex: np.ndarray
+    region: np.ndarray
+
+
+def stream(seed: int, size: tuple[int, int] = (500, 800)) -> Iterator[TrainingPair]:
+    """Pairs without end."""
+    for number in count():
+        yield training_pair(seed, number, size)
+
+
+def held_out(seed: int, amount: int, size: tuple[int, int] = (500, 800)) -> list[TrainingPair]:
+    """Pairs of the same kinds that `stream` never reaches."""
+    return [training_pair(seed, _HELD_OUT + number, size) for number in range(amount)]
+
+
+def training_pair(seed: int, number: int, size: tuple[int, int] = (500, 800)) -> TrainingPair:
+    """Pair ``number`` of the stream; ``size`` bounds the vertices of the uncut shapes."""
+    if seed < 0 or number < 0:
+        raise InputError(f"pair {number} of seed {seed}; give numbers from 0 on")
+    random = np.random.default_rng([seed, number])
+    for _ in range(_MOST_TRIES):
+        poses = drawn(random)
+        posed, full = (
+            coarsened(mesh, int(random.integers(*size, endpoint=True)), _NOTHING)
+            for mesh in (poses.posed, poses.full)
+        )
+        cut = _cut(posed.mesh, random)
+        if cut.mesh.n_vertices >= _FEWEST:
+            return _with_truth(poses, posed, full, cut, random)
+    raise InputError(f"pair {number} of seed {seed}: every cut leaves too little; use another seed")
+
+
+def _cut(mesh: Mesh, random: np.random.Generator) -> Cut:
+    """By a plane, by round holes, by a sieve of smaller ones, or by one large ball."""
+    kind = random.choice(4, p=[0.4, 0.3, 0.15, 0.15])
+    seed = int(random.integers(2**31))
+    if kind == 0:
+        keep = random.uniform(0.35, 0.85)
+        return cut_by_plane(mesh, random.standard_normal(3), keep_area=keep)
+    holes, radius = ((int(random.integers(2, 6)), 0.16), (13, 0.1), (1, 0.5))[kind - 1]
+    return cut_by_balls(mesh, holes, radius * random.uniform(0.7, 1.1), seed)
+
+
+def _with_truth(
+    poses: Poses, posed: Coarse, full: Coarse, cut: Cut, random: np.random.Generator
+) -> TrainingPair:
+    """Scale, rotations and truth. Vertices of the coarse meshes are vertices of the fine ones."""
+    shown = posed.vertex[cut.vertex_of_parent]
+    points = poses.posed_on_full[shown]
+    vertex = full.cell[points.nearest_vertex(poses.full)]
+    truth = _on_the_right_side(full.mesh, points.positions(poses.full), vertex)
+
+    kept = np.zeros(posed.mesh.n_faces, dtype=bool)
+    kept[cut.face_of_parent] = True
+    back = poses.full_on_posed[full.vertex]
+    home = posed.cell[back.nearest_vertex(poses.posed)]
+    on_posed = _on_the_right_side(posed.mesh, back.positions(poses.posed), home)
+    region = kept[on_posed.face]
+
+    # Poses differ in area as no two scans of one surface do: each is brought to its own unit.
+    partial_mesh, full_mesh = (
+        Mesh(mesh.vertices @ _any_rotation(random) / np.sqrt(uncut.area), mesh.faces, mesh.name)
+        for mesh, uncut in ((cut.mesh, posed.mesh), (full.mesh, full.mesh))
+    )
+    return TrainingPair(partial_mesh, full_mesh, truth, vertex, region)
+
+
+def _on_the_right_side(mesh: Mesh, positions: np.ndarray, vertex: np.ndarray) -> SurfacePoints:
+    """Closest points of a coarse mesh, or the given vertices where those lie somewhere else.
+
+    ``vertex`` was found along the surface. In a thin limb the closest point in space may lie on the
+    other side; it then has no corner among the neighbours of that vertex.
+    """
+    points = project(mesh, positions)[0]
+    near = np.zeros(len(points), dtype=bool)
+    adjacent = np.zeros((mesh.n_vertices, mesh.n_vertices), dtype=bool)  # some hundred vertices
+    adjacent[mesh.edges[:, 0], mesh.edges[:, 1]] = True
+    adjacent |= adjacent.T | np.eye(mesh.n_vertices, dtype=bool)
+    for corner in mesh.faces[points.face].T:
+        near |= adjacent[vertex, corner]
+    plain = SurfacePoints.at_vertices(mesh, vertex)
+    return SurfacePoints(
+        np.where(near, points.face, plain.face),
+        np.where(near[:, None], points.barycentric, plain.barycentric),
+    )
+
+
+def _any_rotation(random: np.random.Generator) -> np.ndarray:
+    """(3, 3) a rotation, every one as likely as any other."""
+    frame, upper = np.linalg.qr(random.standard_normal((3, 3)))
+    frame = frame * np.sign(np.diag(upper))
+    frame[:, 0] *= np.linalg.det(frame)
+    return frame

@@ -1,0 +1,1 @@
+"""The paper's heart: neural field, Hamiltonian, losses, correspondence, refinement."""

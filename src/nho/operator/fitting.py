@@ -1,0 +1,91 @@
+"""Estimation of the operator: Adam on the field's parameters (Sec. 4.2)."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from nho.errors import SolverError
+from nho.operator.field import NeuralField
+from nho.operator.losses import NOBODY, Objective
+from nho.operator.network import Adam
+from nho.progress import Progress, ProgressCallback
+
+log = logging.getLogger(__name__)
+
+
+class _BrokeDown(Exception):
+    """The fit cannot go on; the text says why."""
+
+
+def fit_operator(
+    field: NeuralField,
+    objective: Objective,
+    positives: np.ndarray,
+    stage: str,
+    progress: ProgressCallback,
+    negatives: np.ndarray = NOBODY,
+) -> tuple[np.ndarray, list[dict[str, float]], str]:
+    """Minimise the objective from the field's present parameters on.
+
+    Parameters
+    ----------
+    positives, negatives : int arrays
+        Vertices of the full shape that belong to the region, and that do not.
+
+    Returns
+    -------
+    indicator : (n,) float array
+        s after the last step.
+    curve : list of dict
+        Loss and its terms at every step.
+    trouble : str
+        Why the fit broke down, in which case the best iterate before that is returned; else empty.
+    """
+    settings = objective.settings
+    optimiser = Adam(settings.fit_learning_rate)
+    curve: list[dict[str, float]] = []
+    best_loss, best = np.inf, field.parameters.copy()
+    try:
+        for step in range(settings.fit_steps):
+            loss, by_indicator, terms = _evaluated(field, objective, positives, negatives, step)
+            if loss < best_loss:
+                best_loss, best[:] = loss, field.parameters
+            curve.append({"loss": loss, **terms})
+            gradient = field.gradient(by_indicator)
+            if not np.isfinite(gradient).all():
+                raise _BrokeDown(f"the gradient was not finite at step {step}")
+            optimiser.step(field.parameters, gradient)
+            progress(Progress(stage, step + 1, settings.fit_steps, loss))
+        return _finite_indicator(field, settings.fit_steps), curve, ""
+    except _BrokeDown as problem:
+        trouble = f"{stage}: {problem}; the best iterate was kept"
+        log.info("%s", trouble)  # the caller makes a status of it
+    field.parameters[:] = best
+    return field.indicator(), curve, trouble
+
+
+def _evaluated(
+    field: NeuralField,
+    objective: Objective,
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    step: int,
+) -> tuple[float, np.ndarray, dict[str, float]]:
+    """The objective at the present parameters."""
+    indicator = _finite_indicator(field, step)
+    try:
+        loss, by_indicator, terms = objective(indicator, positives, negatives)
+    except SolverError as problem:
+        raise _BrokeDown(f"the loss could not be computed at step {step} ({problem})") from problem
+    if not np.isfinite(loss):
+        raise _BrokeDown(f"the loss was not finite at step {step}")
+    return loss, by_indicator, terms
+
+
+def _finite_indicator(field: NeuralField, step: int) -> np.ndarray:
+    indicator = field.indicator()
+    if not np.isfinite(indicator).all():
+        raise _BrokeDown(f"the field was not finite at step {step}")
+    return indicator

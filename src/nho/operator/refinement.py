@@ -1,0 +1,195 @@
+"""Dense refinement of a map by growing spectral dimension: ZoomOut and Neural ZoomOut (App. D).
+
+A stage of dimension d takes the first d coordinates of both shapes, explains the partial shape's
+by the full shape's under the present map, and reads a new map off by nearest neighbours.
+ZoomOut explains with a matrix; Neural ZoomOut with a neural adjoint map (NAM): a matrix plus a
+small network.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+
+from nho.operator.correspondence import align, nearest_rows
+from nho.operator.network import Adam, Perceptron, uniform_by_fan_in, xavier_uniform
+from nho.progress import Progress, ProgressCallback, ignore
+from nho.runtime.parallel import SERIAL, Workers
+from nho.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_NONLINEAR_SHARE = np.float32(0.01)  # of the network's output in a NAM
+_WIDTH = 128  # of the NAM's two hidden layers
+_COUPLING = np.float32(0.1)  # of new coordinates with known ones, beside the usual random weights
+
+
+def rms_normalised(functions: np.ndarray) -> np.ndarray:
+    """Columns divided by their root mean square."""
+    rms = np.sqrt((functions**2).mean(axis=0))
+    return functions / np.where(rms > 0, rms, 1)
+
+
+class NeuralAdjointMap:
+    """``f(x) = x W + 0.01 MLP(x)``, fitted to pairs of rows by Adam on the mean squared error.
+
+    Parameters
+    ----------
+    smaller : NeuralAdjointMap, optional
+        Of fewer dimensions: what it knows of them is where the fit starts.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        random: np.random.Generator,
+        smaller: NeuralAdjointMap | None = None,
+    ) -> None:
+        self._dimension = dimension
+        self._network = Perceptron((dimension, _WIDTH, _WIDTH, dimension), "leaky-relu")
+        self.parameters = np.empty(dimension**2 + self._network.parameter_count, dtype=np.float32)
+        linear, network = self._split(self.parameters)
+        linear[:] = xavier_uniform(linear.shape, random)
+        network[:] = uniform_by_fan_in(self._network, random)  # for the biases
+        for weight, _ in self._network.layers(network):
+            weight[:] = xavier_uniform(weight.shape, random)
+
+        if smaller is not None:
+            self._grow_from(smaller)
+
+    def _grow_from(self, smaller: NeuralAdjointMap) -> None:
+        old = smaller._dimension
+        (linear, network), (known, known_network) = (
+            of._split(of.parameters) for of in (self, smaller)
+        )
+        linear[:old, old:] *= _COUPLING
+        linear[old:, :old] *= _COUPLING
+        linear[:old, :old] = known
+        layers = zip(self._network.layers(network), smaller._network.layers(known_network))
+        for (weight, bias), (known_weight, known_bias) in layers:
+            weight[: len(known_weight), : known_weight.shape[1]] = known_weight
+            bias[: len(known_bias)] = known_bias
+
+    def _split(self, flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        square = self._dimension**2
+        return flat[:square].reshape(self._dimension, self._dimension), flat[square:]
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Images of (n, d) rows."""
+        x = np.ascontiguousarray(rows, dtype=np.float32)
+        linear, network = self._split(self.parameters)
+        return x @ linear + _NONLINEAR_SHARE * self._network.forward(network, x)[-1]
+
+    def loss_and_gradient(self, x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
+        """Sum of squared errors over rows, and its gradient."""
+        linear, network = self._split(self.parameters)
+        outputs = self._network.forward(network, x)
+        error = x @ linear
+        error += _NONLINEAR_SHARE * outputs[-1]
+        error -= y
+        gradient = np.empty_like(self.parameters)
+        by_linear, by_network = self._split(gradient)
+        np.matmul(x.T, 2 * error, out=by_linear)
+        by_network[:] = self._network.backward(network, outputs, 2 * _NONLINEAR_SHARE * error)
+        return float(np.vdot(error, error)), gradient
+
+    def fit(
+        self,
+        source: np.ndarray,
+        target: np.ndarray,
+        settings: Settings,
+        steps: int,
+        workers: Workers = SERIAL,
+    ) -> tuple[float, str]:
+        """Minimise the mean squared error over a sample of the rows.
+
+        Returns
+        -------
+        loss : float
+            The last one; NaN if not even the first was finite.
+        trouble : str
+            Why the fit broke down, in which case the best iterate before that is kept; else empty.
+        """
+        most = settings.refine_rows or len(source)
+        rows = np.unique(np.linspace(0, len(source) - 1, min(most, len(source))).astype(np.int64))
+        x = np.ascontiguousarray(source[rows], dtype=np.float32)
+        y = np.ascontiguousarray(target[rows], dtype=np.float32)
+        optimiser = Adam(settings.refine_learning_rate, settings.refine_weight_decay)
+        loss, best_loss, best = np.nan, np.inf, self.parameters
+        for step in range(steps):
+            parts = workers.over_rows(
+                lambda block: self.loss_and_gradient(x[block], y[block]), len(x)
+            )
+            loss = sum(part[0] for part in parts) / x.size
+            gradient = sum((part[1] for part in parts), np.zeros_like(self.parameters))
+            if loss < best_loss:
+                best_loss, best = loss, self.parameters.copy()
+            if not (np.isfinite(loss) and np.isfinite(gradient).all()):
+                self.parameters[:] = best
+                trouble = (
+                    f"refinement in {self._dimension} dimensions: the loss was not finite at step "
+                    f"{step}; the best iterate was kept"
+                )
+                log.info("%s", trouble)  # the caller makes a status of it
+                return best_loss if np.isfinite(best_loss) else np.nan, trouble
+            optimiser.step(self.parameters, gradient / np.float32(x.size))
+        return loss, ""
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """``f(x) = x C``: a functional map."""
+
+    matrix: np.ndarray
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Images of (n, d) rows."""
+        return rows @ self.matrix
+
+
+def stages(settings: Settings, available: int) -> list[int]:
+    """The spectral dimensions to go through, none above what is available."""
+    first = min(settings.refine_first, available)
+    last = min(settings.refine_last, available)
+    return list(range(first, last + 1, settings.refine_increment))
+
+
+def refine(
+    target: np.ndarray,
+    partial_coordinates: np.ndarray,
+    full_coordinates: np.ndarray,
+    settings: Settings,
+    random: np.random.Generator,
+    workers: Workers = SERIAL,
+    progress: ProgressCallback = ignore,
+) -> tuple[np.ndarray, list[dict[str, float]], list[str]]:
+    """Refine the (n_partial,) vertex map ``target`` through all stages.
+
+    Returns the new map, per stage its dimension and the mean squared error of its fit, and what
+    broke down. A stage without any finite loss ends the refinement with the map before it.
+    """
+    partial = rms_normalised(partial_coordinates)
+    full = rms_normalised(full_coordinates)
+    dimensions = stages(settings, min(partial.shape[1], full.shape[1]))
+    curve: list[dict[str, float]] = []
+    troubles: list[str] = []
+    known: NeuralAdjointMap | None = None
+    for number, d in enumerate(dimensions, start=1):
+        source, wanted = full[target, :d], partial[:, :d]
+        transfer: NeuralAdjointMap | LinearMap
+        if settings.refinement == "neural-zoomout":
+            steps = settings.refine_steps if known is None else settings.refine_later_steps
+            transfer = known = NeuralAdjointMap(d, random, known)
+            loss, trouble = transfer.fit(source, wanted, settings, steps, workers)
+            troubles += [trouble] if trouble else []
+            if steps and not np.isfinite(loss):
+                break
+        else:
+            transfer = LinearMap(align(source, wanted))
+            loss = float(((transfer(source) - wanted) ** 2).mean())
+        target = nearest_rows(wanted, transfer(full[:, :d]), workers)
+        curve.append({"dimension": d, "loss": loss})
+        progress(Progress("refine", number, len(dimensions), loss))
+    return target, curve, troubles

@@ -1,0 +1,1 @@
+"""`match`: from two meshes and anchors to a result, at any size."""

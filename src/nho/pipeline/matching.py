@@ -1,0 +1,92 @@
+"""`match`: from two surfaces and a few anchors to region, dense map and confidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nho.pipeline.automatic_anchors import found_anchors, is_automatic
+from nho.pipeline.memory_budget import fit_to_memory
+from nho.pipeline.multiresolution import solve_at_size
+from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
+from nho.problem.result import MatchResult
+from nho.problem.solution import Answer
+from nho.progress import ProgressCallback, ignore
+from nho.recipes import paper as reciprocal
+from nho.recipes.guided import recipe as guided
+from nho.runtime.parallel import workers
+from nho.runtime.stopwatch import Stopwatch
+from nho.settings import Settings, preset
+
+RECIPES = {"reciprocal": reciprocal.solve, "guided": guided.solve}
+
+
+def match(
+    partial: MeshLike,
+    full: MeshLike,
+    anchors: AnchorsLike,
+    settings: Settings | str | None = None,
+    progress: ProgressCallback | None = None,
+) -> MatchResult:
+    """Match a partial surface to a full one.
+
+    Parameters
+    ----------
+    partial, full : Mesh, path, or pair of arrays (vertices (n, 3), faces (f, 3))
+    anchors : Anchors, path, pair of paths, (m, 2) int array, or "auto"
+        Matching points, at least three: a file of pairs, two files of landmarks (partial, full;
+        see docs/files.md), or vertex indices (partial, full). With ``"auto"`` they are found
+        (`nho.find_anchors`), with ``"auto:dpfm"`` and the like by a network.
+    settings : Settings or preset name, optional
+        ``"default"`` if not given; ``"paper"`` follows the paper to the letter.
+    progress : callable, optional
+        Called with a `Progress` after every step.
+
+    Returns
+    -------
+    MatchResult
+        Map (partial -> full), confidence and region, in the vertex order given.
+    """
+    if settings is None or isinstance(settings, str):
+        settings = preset(settings or "default")
+    clock = Stopwatch()
+    with clock.time("total"), workers(settings.threads) as pool:
+        with clock.time("prepare"):
+            partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
+            settings, notes = fit_to_memory(settings, partial, full)
+        if is_automatic(anchors):
+            with clock.time("anchors"):
+                anchors = found_anchors(anchors, partial, full, settings, progress)
+            # They are a little off, so they show the way and are not held.
+            settings = settings.replace(hold_anchors=False)
+        with clock.time("prepare"):
+            problem = prepare(partial, full, anchors).with_warnings(notes)
+        solve = RECIPES[settings.recipe]
+        answer = solve_at_size(problem, settings, solve, pool, clock, progress or ignore)
+    return carried_back(problem, answer, clock.seconds)
+
+
+def carried_back(problem: Problem, answer: Answer, timings: dict[str, float]) -> MatchResult:
+    """The solver's answer on the meshes as given."""
+    partial, full = problem.partial, problem.full
+    points = problem.given_points(answer.points)
+    nearest = answer.points.nearest_vertex(full.mesh)
+    score = full.spread(answer.region_score, 0.0)
+    suspects = tuple(sorted(problem.anchor_rows[answer.suspects].tolist()))
+    last = answer.next_anchor
+    return MatchResult(
+        vertex_map=partial.spread(np.where(nearest >= 0, full.given_of_solver[nearest], -1), -1),
+        face=points.face,
+        barycentric=points.barycentric,
+        confidence=partial.spread(answer.confidence, 0.0),
+        region=score > 0.5,
+        region_score=score,
+        anchors=problem.given_anchors,
+        settings=answer.settings,
+        status=answer.status,
+        warnings=(*problem.warnings, *answer.warnings),
+        timings=timings,
+        curves=answer.curves,
+        suspect_anchors=suspects,
+        scale=answer.scale,
+        next_anchor=int(partial.given_of_solver[last]) if last >= 0 else -1,
+    )

@@ -1,0 +1,65 @@
+"""Does a match fit into the memory that is free, and if not, at what size would it?"""
+
+from __future__ import annotations
+
+import logging
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.runtime.memory import available_memory, estimated_memory
+from nho.settings import FEWEST_SOLVED, Settings
+
+log = logging.getLogger(__name__)
+
+# Measured from 250,000 to 1,000,000 vertices, outputs included, and rounded up.
+_PER_VERTEX_CARRIED = 3_000  # bytes a vertex of either mesh, where it is not solved on directly
+
+
+def needed_memory(n_partial: int, n_full: int, solve_vertices: int) -> int:
+    """Bytes that one process needs at most to match meshes with so many vertices.
+
+    Parameters
+    ----------
+    solve_vertices : int
+        As in `Settings`; 0 = all of them.
+    """
+    if not solve_vertices or max(n_partial, n_full) <= solve_vertices:
+        return estimated_memory(n_partial, n_full)
+    solved = estimated_memory(min(n_partial, solve_vertices), min(n_full, solve_vertices))
+    return solved + _PER_VERTEX_CARRIED * (n_partial + n_full)
+
+
+def fit_to_memory(settings: Settings, partial: Mesh, full: Mesh) -> tuple[Settings, list[str]]:
+    """Settings that fit, with a warning if ``solve_vertices`` had to be lowered.
+
+    Raises
+    ------
+    InputError
+        If even the smallest size does not fit.
+    """
+    free = available_memory()
+    sizes = len(partial.vertices), len(full.vertices)
+    solved = settings.solve_vertices
+    needed = needed_memory(*sizes, solved)
+    log.info("about %.2f GB of memory needed, %s free", needed / 1e9, _gigabytes(free))
+    if free is None or needed <= free:
+        return settings, []
+    solved = min(solved or max(sizes), max(sizes))
+    while needed_memory(*sizes, solved) > free and solved // 2 >= FEWEST_SOLVED:
+        solved //= 2
+    if needed_memory(*sizes, solved) > free:
+        least = min(needed, needed_memory(*sizes, solved))
+        raise InputError(
+            f"{partial.name} and {full.name}: to match {sizes[0]} and {sizes[1]} vertices takes "
+            f"about {_gigabytes(least)} of memory but {_gigabytes(free)} are free; end other "
+            "programs or simplify the meshes"
+        )
+    warning = (
+        f"only {_gigabytes(free)} of memory are free where {_gigabytes(needed)} are needed: the "
+        f"meshes are solved on about {solved} vertices (setting solve_vertices)"
+    )
+    return settings.replace(solve_vertices=solved), [warning]
+
+
+def _gigabytes(size: int | None) -> str:
+    return "an unknown amount" if size is None else f"{size / 1e9:.2g} GB"

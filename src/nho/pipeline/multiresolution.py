@@ -1,0 +1,196 @@
+"""Large meshes: solve between coarse surfaces, then carry the answer up to every vertex."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.coarsening import Coarse, coarsened
+from nho.geometry.coverage import coverage
+from nho.geometry.mesh import Mesh
+from nho.pipeline.upsampling import carried_images, facing, located, on_surface
+from nho.problem.preparation import Problem, Side
+from nho.problem.solution import Answer
+from nho.progress import Progress, ProgressCallback
+from nho.runtime.parallel import Workers
+from nho.runtime.stopwatch import Stopwatch
+from nho.settings import Settings
+
+_FEWEST_SHARE = 0.2  # of the vertices allowed, for however small a partial shape
+_FAR = 0.05  # region score of the coarse answer below which a vertex is surely outside
+_FACES_AT_ONCE = 300_000  # of the full shape, when it is covered: bounds the memory
+
+Solve = Callable[[Problem, Settings, Workers, Stopwatch, ProgressCallback], Answer]
+
+
+def solve_at_size(
+    problem: Problem,
+    settings: Settings,
+    solve: Solve,
+    pool: Workers,
+    clock: Stopwatch,
+    progress: ProgressCallback,
+) -> Answer:
+    """Directly up to ``settings.solve_vertices`` a mesh, beyond that through coarse ones."""
+    most = settings.solve_vertices
+    sizes = [len(side.mesh.vertices) for side in (problem.partial, problem.full)]
+    if not most or max(sizes) <= most:
+        return solve(problem, settings, pool, clock, progress)
+    with clock.time("coarsening"):
+        progress(Progress("coarsening", 0, 1))
+        pair = coarse_pair(problem, most, pool)
+        progress(Progress("coarsening", 1, 1))
+    answer = solve(pair.problem, settings, pool, clock, progress)
+    with clock.time("carrying"):
+        progress(Progress("carrying", 0, 1))
+        answer = carried_up(problem, pair, answer, pool)
+        progress(Progress("carrying", 1, 1))
+    return answer
+
+
+@dataclass(frozen=True)
+class CoarsePair:
+    """Both shapes made coarse where they are large, and the problem between them."""
+
+    partial: Coarse
+    full: Coarse
+    problem: Problem
+
+
+def coarse_pair(problem: Problem, most: int, pool: Workers) -> CoarsePair:
+    """The same problem with at most about ``most`` vertices a shape; its anchors keep their rows.
+
+    The partial shape gets as many as make it as dense as the full one.
+    """
+    anchored = problem.anchors.T
+    partial, full = pool.together(
+        lambda: _coarse(problem.partial.mesh, most, _equally_dense(problem, most), anchored[0]),
+        lambda: _coarse(problem.full.mesh, most, most, anchored[1]),
+    )
+    anchors = np.stack(
+        [partial.cell[problem.anchors[:, 0]], full.cell[problem.anchors[:, 1]]], axis=1
+    )
+    for column, side in enumerate((problem.partial, problem.full)):
+        if (anchors[:, column] < 0).any():
+            row = problem.anchor_rows[np.argmin(anchors[:, column])]
+            raise InputError(
+                f"{side.given.name}: the part of it that holds anchor {row} is too small for a "
+                "coarse surface; set solve_vertices=0 to match all vertices directly"
+            )
+    # Chords are shorter than the surface: the unit is the area of the coarse full shape.
+    unit = 1 / np.sqrt(full.mesh.area)
+    sides = [
+        _coarse_side(side, coarse, unit)
+        for side, coarse in ((problem.partial, partial), (problem.full, full))
+    ]
+    between = replace(problem, partial=sides[0], full=sides[1], anchors=anchors)
+    return CoarsePair(partial, full, between)
+
+
+def _coarse(mesh: Mesh, most: int, count: int, anchored: np.ndarray) -> Coarse:
+    """The mesh with about ``count`` vertices; as it is if it has no more than ``most``."""
+    if len(mesh.vertices) <= most:
+        every = np.arange(len(mesh.vertices))
+        return Coarse(mesh, every, every, np.arange(len(mesh.faces)))
+    return coarsened(mesh, count, anchored)
+
+
+def _equally_dense(problem: Problem, most: int) -> int:
+    """Vertices that make the partial shape as dense as the full one will be."""
+    partial, full = problem.partial.mesh, problem.full.mesh
+    density = min(most, len(full.vertices)) / full.area
+    wanted = density * partial.area * _unit(problem) ** 2
+    return int(np.clip(wanted, _FEWEST_SHARE * most, most))
+
+
+def _unit(problem: Problem) -> float:
+    """Rough unit of the partial shape in that of the full one; 1 where they seem to agree."""
+    own, other = (
+        side.mesh.vertices[problem.anchors[:, column]]
+        for column, side in enumerate((problem.partial, problem.full))
+    )
+    apart = np.linalg.norm(own[:, None] - own, axis=2)
+    apart[apart == 0] = np.inf
+    near = apart.argmin(axis=1)  # near anchors, since poses differ
+    ratio = np.median(np.linalg.norm(other - other[near], axis=1) / apart.min(axis=1))
+    return 1.0 if 0.5 < ratio < 2 else float(ratio)
+
+
+def _coarse_side(side: Side, coarse: Coarse, unit: float) -> Side:
+    known = side.solver_of_given >= 0
+    return Side(
+        given=side.given,
+        mesh=coarse.mesh.scaled(unit),
+        solver_of_given=np.where(known, coarse.cell[side.solver_of_given], -1),
+        given_of_solver=side.given_of_solver[coarse.vertex],
+        given_face=side.given_face[coarse.face],
+    )
+
+
+def carried_up(problem: Problem, pair: CoarsePair, answer: Answer, pool: Workers) -> Answer:
+    """An answer between the coarse shapes as an answer between the fine ones."""
+    partial, full = problem.partial.mesh, problem.full.mesh
+    places = located(partial, pair.partial, pool)
+    coarse_images = answer.points.positions(pair.full.mesh)
+    images = carried_images(partial, pair.partial, places, coarse_images, answer.scale)
+    side = facing(pair.partial.mesh, coarse_images, answer.points, pair.full.mesh)
+    points = on_surface(partial, images, full, side, pool)
+    score = located(full, pair.full, pool).interpolate(pair.full.mesh, answer.region_score)
+    if answer.settings.recipe == "guided":
+        coarse_edge = pair.full.mesh.mean_edge_length
+        score = _covered_anew(partial, points.positions(full), full, score, coarse_edge, pool)
+    last, signals = answer.next_anchor, answer.signals
+    sizes = [
+        f"{len(coarse.vertex)} of {len(mesh.vertices)} vertices of {mesh.name}"
+        for coarse, mesh in ((pair.partial, partial), (pair.full, full))
+    ]
+    note = (
+        f"solved between {sizes[0]} and {sizes[1]} (setting solve_vertices), then carried to "
+        "every vertex"
+    )
+    return replace(
+        answer,
+        points=points,
+        confidence=places.interpolate(pair.partial.mesh, answer.confidence),
+        region_score=score,
+        warnings=(note, *answer.warnings),
+        next_anchor=int(pair.partial.vertex[last]) if last >= 0 else -1,
+        signals=None if signals is None else places.interpolate(pair.partial.mesh, signals),
+    )
+
+
+def _covered_anew(
+    partial: Mesh,
+    positions: np.ndarray,
+    full: Mesh,
+    score: np.ndarray,
+    coarse_edge: float,
+    pool: Workers,
+) -> np.ndarray:
+    """(n_full,) region score by the rule of `coverage` between the fine surfaces.
+
+    The rim of the fine partial surface is sharper than that of the coarse one. Vertices that the
+    (n_full,) score of the coarse surfaces puts far outside keep their gap.
+    """
+    faces = full.faces[(score > _FAR)[full.faces].any(axis=1)]
+
+    def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        used = np.zeros(len(full.vertices), dtype=bool)
+        used[faces[rows]] = True
+        part = Mesh(full.vertices[used], (np.cumsum(used) - 1)[faces[rows]], full.name)
+        found = coverage(partial, positions, part).score()
+        return used, _per_edge(found, part.mean_edge_length, full.mean_edge_length)
+
+    score = _per_edge(score, coarse_edge, full.mean_edge_length)
+    for used, found in pool.over_rows(block, len(faces), _FACES_AT_ONCE):
+        score[used] = found
+    return score
+
+
+def _per_edge(score: np.ndarray, mean_edge: float, other_edge: float) -> np.ndarray:
+    """A score of gaps measured in one mean edge, as if they had been measured in another."""
+    odds = np.maximum(score, np.finfo(float).tiny)
+    return 1 / (1 + (1 / odds - 1) * (mean_edge / other_edge) ** 2)

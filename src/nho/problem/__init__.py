@@ -1,0 +1,1 @@
+"""What is matched and what comes out: anchors, prepared pair, solution, result."""

@@ -1,0 +1,285 @@
+"""From what a user gives to what the solver needs, and the way back.
+
+The solver sees two repaired meshes at unit area of the full one and anchors as vertex pairs.
+Everything it returns is carried back to the vertices and faces as they were given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.geometry.ordering import canonical_order, reordered
+from nho.geometry.repair import Repaired, repair, zero_area_faces
+from nho.geometry.surface import SurfacePoints
+from nho.geometry.winding import faces_to_turn
+from nho.problem.anchors import FEWEST, Anchors
+
+MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
+AnchorsLike = Anchors | str | Path | tuple[str | Path, str | Path] | np.ndarray
+
+_SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two shapes: as given, and as the solver sees it.
+
+    Attributes
+    ----------
+    given : Mesh
+    mesh : Mesh
+        Repaired, without components that hold no anchor, in an order of its own (see
+        `ordering`), centred, in units of sqrt(area of the full shape).
+    solver_of_given : (n_given,) int array
+        -1 = the solver does not see this vertex.
+    given_of_solver : (n,) int array
+    given_face : (f,) int array
+        Face of the given mesh for every face of the solver's.
+    """
+
+    given: Mesh
+    mesh: Mesh
+    solver_of_given: np.ndarray
+    given_of_solver: np.ndarray
+    given_face: np.ndarray
+
+    def spread(self, values: np.ndarray, missing: float | bool | int) -> np.ndarray:
+        """Values per solver vertex -> values per given vertex."""
+        known = self.solver_of_given >= 0
+        shape = (len(self.solver_of_given), *values.shape[1:])
+        out = np.full(shape, missing, dtype=values.dtype)
+        out[known] = values[self.solver_of_given[known]]
+        return out
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A partial and a full shape at one scale, and their anchors.
+
+    Attributes
+    ----------
+    anchors : (m, 2) int array
+        Solver vertices, in an order of their own.
+    anchor_rows : (m,) int array
+        Row of each in ``given_anchors``.
+    given_anchors : (m, 2) int array
+        The same pairs as given, in the order given.
+    """
+
+    partial: Side
+    full: Side
+    anchors: np.ndarray
+    anchor_rows: np.ndarray
+    given_anchors: np.ndarray
+    warnings: tuple[str, ...]
+
+    def with_warnings(self, more: list[str]) -> Problem:
+        """The same with further warnings in front."""
+        return replace(self, warnings=(*more, *self.warnings))
+
+    def given_points(self, points: SurfacePoints) -> SurfacePoints:
+        """Points on the solver's full mesh, one per solver vertex of the partial shape, as points
+        on the given full mesh, one per given vertex of the partial shape."""
+        side = self.full
+        face = np.where(points.face >= 0, side.given_face[points.face], -1)
+        # Welding renames corners and turning a face over swaps two: find each weight its corner.
+        solver, given = side.mesh.faces, side.solver_of_given[side.given.faces]
+        column = (given[face][:, :, None] == solver[points.face][:, None, :]).argmax(axis=2)
+        weights = np.take_along_axis(points.barycentric, column, axis=1)
+        return SurfacePoints(self.partial.spread(face, -1), self.partial.spread(weights, np.nan))
+
+
+def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> Problem:
+    """Read, check, repair and scale; every fault is an `InputError`, every repair a warning.
+
+    Without anchors the largest component of each shape is kept.
+    """
+    partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
+    for mesh in (partial, full):
+        _check_unit(mesh)
+    repaired = [repair(partial), repair(full)]
+    warnings = [note for done in repaired for note in done.notes]
+    pairs = np.empty((0, 2), dtype=np.int64)
+    if anchors is not None:
+        anchors = as_anchors(anchors, partial, full)
+        warnings = [*anchors.notes, *_gap_warnings(anchors, partial, full), *warnings]
+        pairs, notes = _distinct(anchors, partial, full, repaired)
+        warnings += notes
+    sides = []
+    for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
+        side, notes = _side(mesh, done, pairs[:, column])
+        sides.append(side)
+        warnings += notes
+    for side in sides:
+        _check_area(side.mesh)
+    unit = 1 / np.sqrt(sides[1].mesh.area)
+    sides = [replace(side, mesh=side.mesh.scaled(unit)) for side in sides]
+    solver_pairs = np.stack(
+        [side.solver_of_given[pairs[:, column]] for column, side in enumerate(sides)], axis=1
+    )
+    order = np.argsort(solver_pairs[:, 0])  # by surface, not by row of the file
+    return Problem(sides[0], sides[1], solver_pairs[order], order, pairs, tuple(warnings))
+
+
+def as_mesh(mesh: MeshLike, role: str) -> Mesh:
+    """A mesh from a mesh, a path or a pair (vertices, faces)."""
+    if isinstance(mesh, Mesh):
+        return mesh
+    if isinstance(mesh, str | Path):
+        return Mesh.read(mesh)
+    try:
+        vertices, faces = mesh
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{role}: give a Mesh, a file name or a pair (vertices, faces), not "
+            f"{type(mesh).__name__}"
+        ) from None
+    return Mesh(vertices, faces, role)
+
+
+def as_anchors(anchors: AnchorsLike, partial: Mesh, full: Mesh) -> Anchors:
+    """Anchors from anchors, a path, two paths (partial, full) or an (m, 2) array of vertices."""
+    if isinstance(anchors, Anchors):
+        return anchors
+    if isinstance(anchors, str | Path):
+        return Anchors.read(anchors, partial, full)
+    if isinstance(anchors, tuple | list) and all(isinstance(one, str | Path) for one in anchors):
+        return Anchors.read(anchors, partial, full)
+    return Anchors.from_vertices(partial, full, anchors)  # type: ignore[arg-type]
+
+
+def _distinct(
+    anchors: Anchors, partial: Mesh, full: Mesh, repaired: list[Repaired]
+) -> tuple[np.ndarray, list[str]]:
+    """Given vertices of distinct pairs: drop repeated ones, refuse contradictions and too few.
+
+    Pairs are compared as the solver sees them: welded vertices are one.
+    """
+    warnings: list[str] = []
+    kept: dict[tuple[int, int], int] = {}  # solver pair -> row
+    partner: dict[int, int] = {}  # solver vertex of the partial shape -> row
+    given = anchors.vertices(partial, full)
+    solver = np.stack(
+        [done.solver_of_user[given[:, column]] for column, done in enumerate(repaired)], axis=1
+    )
+    names = anchors.names
+    for row, (p, q) in enumerate(solver.tolist()):
+        for vertex, mesh, index in ((p, partial, given[row, 0]), (q, full, given[row, 1])):
+            if vertex < 0:
+                raise InputError(
+                    f"{anchors.source}: anchor {names[row]} refers to vertex {index} of "
+                    f"{mesh.name}, which belongs to degenerate faces only; pick another vertex"
+                )
+        if (p, q) in kept:
+            first = kept[p, q]
+            warnings.append(
+                f"anchor {names[row]} repeats anchor {names[first]}; it is counted once"
+            )
+            continue
+        if p in partner:
+            first = partner[p]
+            raise InputError(
+                f"{anchors.source}: anchors {names[first]} and {names[row]} contradict each other: "
+                f"both start at partial vertex {given[row, 0]}, one ends at full vertex "
+                f"{given[first, 1]}, one at {given[row, 1]}; remove the wrong one"
+            )
+        kept[p, q] = partner[p] = row
+    by_target: dict[int, int] = {}
+    for (_, q), row in kept.items():
+        if q in by_target:
+            warnings.append(
+                f"anchors {names[by_target[q]]} and {names[row]} end at the same full vertex "
+                f"{given[row, 1]}; both are kept"
+            )
+        by_target[q] = row
+    if len(kept) < FEWEST:
+        raise InputError(
+            f"{anchors.source}: {len(kept)} distinct anchor{'s' * (len(kept) != 1)} given, at "
+            f"least {FEWEST} are needed; mark more matching points"
+        )
+    return given[list(kept.values())], warnings
+
+
+def _gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
+    """Say how far given coordinates had to be moved to reach the surfaces."""
+    warnings = []
+    for column, mesh in enumerate((partial, full)):
+        gaps = anchors.gaps[:, column]
+        if len(gaps) and gaps.max() > 0:
+            worst = int(np.argmax(gaps))
+            warnings.append(
+                f"anchor points were projected to {mesh.name}: mean distance {gaps.mean():.4g}, "
+                f"largest {gaps[worst]:.4g} (anchor {anchors.names[worst]})"
+            )
+    return warnings
+
+
+def _check_unit(mesh: Mesh) -> None:
+    """Refuse coordinates whose squares have no digits left; `Mesh` refuses too large ones."""
+    largest = float(np.abs(mesh.vertices).max())
+    if 0 < largest < _SMALLEST:
+        raise InputError(
+            f"{mesh.name}: coordinates up to {largest:.3g} are too small to compute areas with; "
+            "give the mesh in another unit"
+        )
+
+
+def _check_area(mesh: Mesh) -> None:
+    """Refuse a surface without area."""
+    if zero_area_faces(mesh).all():
+        raise InputError(
+            f"{mesh.name}: its area is zero, since the corners of every face lie on a line; "
+            "give a surface"
+        )
+
+
+def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
+    """Keep components that hold an anchor (the largest if there is none); turn faces one way; put
+    in canonical order; centre."""
+    labels = done.mesh.components
+    wanted = np.unique(labels[done.solver_of_user[anchored]])
+    why = "hold no anchor"
+    if not len(anchored):
+        wanted = np.array([np.bincount(labels, done.mesh.vertex_areas).argmax()])
+        why = "are smaller than the largest"
+    count = labels.max() + 1
+    notes: list[str] = []
+    keep = np.isin(labels, wanted)
+    if not keep.all():
+        notes.append(
+            f"{given.name}: {count - len(wanted)} of {count} connected components {why} "
+            f"and are left out ({int((~keep).sum())} vertices, the first is "
+            f"{done.user_of_solver[np.flatnonzero(~keep)[0]]})"
+        )
+    if len(wanted) > 1:
+        notes.append(
+            f"{given.name}: the surface has {len(wanted)} connected components with anchors; "
+            "the method is made for one, so check the result"
+        )
+    renumber = np.cumsum(keep) - 1
+    kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
+    vertices = done.mesh.vertices[keep]
+    mesh = Mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
+    turned = faces_to_turn(mesh)
+    if turned.any():
+        first = done.face_of_solver[kept_faces[np.argmax(turned)]]
+        notes.append(
+            f"{given.name}: turned over {int(turned.sum())} of {len(turned)} faces, which ran "
+            f"the other way round than their neighbours (first: face {first})"
+        )
+        faces = np.where(turned[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
+        mesh = Mesh(vertices, faces, given.name)
+    order = canonical_order(mesh)
+    mesh, face_order = reordered(mesh, order)
+    given_of_solver = done.user_of_solver[keep][order]
+    place = np.full(len(keep), -1)
+    place[np.flatnonzero(keep)[order]] = np.arange(len(order))
+    solver_of_given = np.where(done.solver_of_user >= 0, place[done.solver_of_user], -1)
+    centred = Mesh(mesh.vertices - mesh.vertices.mean(axis=0), mesh.faces, given.name)
+    faces = done.face_of_solver[kept_faces[face_order]]
+    return Side(given, centred, solver_of_given, given_of_solver, faces), notes

@@ -1,0 +1,214 @@
+"""What a match returns, and its form on disk."""
+
+from __future__ import annotations
+
+import json
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.runtime.npz import load_arrays
+from nho.settings import Settings
+
+ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The answer, in the vertex order of the meshes as they were given.
+
+    Attributes
+    ----------
+    vertex_map : (n_partial,) int array
+        Partial -> full: nearest vertex of the full mesh; -1 = no match.
+    face : (n_partial,) int array
+        Partial -> full: face of the full mesh that holds the matched point; -1 = no match.
+    barycentric : (n_partial, 3) float array
+        Its weights in that face; NaN = no match.
+    confidence : (n_partial,) float array
+        0 (do not trust) to 1.
+    region : (n_full,) bool array
+        Vertices of the full mesh that the partial shape covers.
+    region_score : (n_full,) float array
+        0 to 1; above one half inside the region.
+    anchors : (m, 2) int array
+        The anchors that were used, as (partial, full) vertices.
+    status : str
+        ``"ok"``, or what fell short.
+    suspect_anchors : tuple of int
+        Rows of ``anchors`` that contradict the others; they were not used.
+    scale : float
+        The partial shape's coordinates times this are in the full shape's unit, as estimated from
+        the anchors; 1 where the units agree.
+    next_anchor : int
+        Partial vertex where one more anchor would help most; -1 = no suggestion.
+    """
+
+    vertex_map: np.ndarray
+    face: np.ndarray
+    barycentric: np.ndarray
+    confidence: np.ndarray
+    region: np.ndarray
+    region_score: np.ndarray
+    anchors: np.ndarray
+    settings: Settings
+    status: str = "ok"
+    warnings: tuple[str, ...] = ()
+    timings: dict[str, float] = field(default_factory=dict)  # seconds by stage
+    curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)  # losses by stage
+    suspect_anchors: tuple[int, ...] = ()
+    scale: float = 1.0
+    next_anchor: int = -1
+
+    @property
+    def points(self) -> SurfacePoints:
+        """The dense map as points on the full mesh."""
+        return SurfacePoints(self.face, self.barycentric)
+
+    def check_meshes(self, partial: Mesh, full: Mesh) -> None:
+        """Raise an `InputError` unless the result can belong to these meshes."""
+        for mesh, array, role in (
+            (partial, self.vertex_map, "partial"),
+            (full, self.region, "full"),
+        ):
+            if len(mesh.vertices) != len(array):
+                raise InputError(
+                    f"{mesh.name}: the {role} mesh has {len(mesh.vertices)} vertices but the "
+                    f"result was made with {len(array)}; give the mesh that was matched"
+                )
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays of ``result.npz`` by name."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    def description(self) -> dict[str, Any]:
+        """Everything but the arrays, ready for JSON."""
+        return {
+            "status": self.status,
+            "warnings": list(self.warnings),
+            "settings": self.settings.as_dict(),
+            "timings": self.timings,
+            "anchors": self.anchors.tolist(),
+            "curves": self.curves,
+            "suspect_anchors": list(self.suspect_anchors),
+            "scale": self.scale,
+            "next_anchor": self.next_anchor,
+        }
+
+    def save(self, folder: str | Path, **extra: Any) -> None:
+        """Write ``result.npz`` and ``settings.json`` into an existing folder."""
+        folder = Path(folder)
+        with open(folder / "result.npz", "wb") as stream:
+            np.savez_compressed(stream, **self.arrays())  # type: ignore[arg-type]
+        about = finite_or_none({**self.description(), **extra})
+        text = json.dumps(about, indent=2, allow_nan=False)
+        (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> MatchResult:
+        """Read what `save` wrote; anything missing or inconsistent is an `InputError`."""
+        folder = Path(folder)
+        try:
+            arrays, about = _both_files(folder)
+            _check(arrays)
+            result = cls(
+                **arrays,
+                anchors=np.array(about["anchors"], dtype=np.int64).reshape(-1, 2),
+                settings=Settings.from_dict(about["settings"]),
+                status=str(about["status"]),
+                warnings=tuple(map(str, about["warnings"])),
+                timings=dict(about["timings"]),
+                curves=dict(about["curves"]),
+                suspect_anchors=tuple(map(int, about["suspect_anchors"])),
+                scale=float(about["scale"]),
+                next_anchor=int(about["next_anchor"]),
+            )
+            _check_description(result)
+            return result
+        except FileNotFoundError as problem:
+            raise InputError(
+                f"{folder}: no result here ({Path(problem.filename).name} is missing); "
+                "give the folder that `nho match --out` wrote"
+            ) from None
+        except InputError as problem:
+            raise InputError(f"{folder}: {problem}") from None
+        except Exception as problem:
+            raise InputError(
+                f"{folder}: the stored result is damaged ({problem}); run the match again"
+            ) from problem
+
+
+def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
+    """Arrays and description of one and the same result, even if it is replaced meanwhile."""
+    for name in ("result.npz", "settings.json"):
+        if not stat.S_ISREG((folder / name).stat().st_mode):  # a pipe might never end
+            raise InputError(f"{name} is no file; run the match again")
+    text = (folder / "settings.json").read_bytes()
+    while True:
+        arrays = load_arrays(folder / "result.npz", ARRAYS)
+        again = (folder / "settings.json").read_bytes()
+        if again == text:
+            return arrays, json.loads(text.decode("utf-8"))
+        text = again
+
+
+def finite_or_none(value: Any) -> Any:
+    """The same nested value with numbers that JSON cannot hold replaced by None."""
+    if isinstance(value, dict):
+        return {key: finite_or_none(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_or_none(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
+
+
+def _check_description(result: MatchResult) -> None:
+    """Raise unless what came from JSON can be computed with and fits the arrays."""
+    n_partial, n_full = len(result.vertex_map), len(result.region)
+    curves = list(result.curves.values())
+    fits = {
+        "anchors": bool(((result.anchors >= 0) & (result.anchors < (n_partial, n_full))).all()),
+        "suspect_anchors": all(0 <= row < len(result.anchors) for row in result.suspect_anchors),
+        "next_anchor": result.next_anchor == -1 or 0 <= result.next_anchor < n_partial,
+        "scale": 0 < result.scale < float("inf"),
+        "timings": all(isinstance(seconds, int | float) for seconds in result.timings.values()),
+        "curves": all(isinstance(curve, list) for curve in curves)
+        and all(isinstance(step, dict) for curve in curves for step in curve),
+    }
+    for name, fit in fits.items():
+        if not fit:
+            raise InputError(f"{name!r} of settings.json does not fit; run the match again")
+
+
+def _check(arrays: dict[str, np.ndarray]) -> None:
+    """Raise unless the arrays have the kinds and shapes of the contract."""
+    for name in ARRAYS:
+        if name not in arrays or arrays[name].ndim == 0:
+            raise InputError(f"array {name!r} of result.npz is missing; run the match again")
+    n_partial, n_full = arrays["vertex_map"].shape[0], arrays["region"].shape[0]
+    shapes = {
+        "vertex_map": ("i", (n_partial,)),
+        "face": ("i", (n_partial,)),
+        "barycentric": ("f", (n_partial, 3)),
+        "confidence": ("f", (n_partial,)),
+        "region": ("b", (n_full,)),
+        "region_score": ("f", (n_full,)),
+    }
+    for name, (kind, shape) in shapes.items():
+        if arrays[name].dtype.kind != kind or arrays[name].shape != shape:
+            raise InputError(
+                f"array {name!r} of result.npz has type {arrays[name].dtype} and shape "
+                f"{arrays[name].shape}, expected {shape}; run the match again"
+            )
+    if len(arrays["vertex_map"]) and arrays["vertex_map"].max() >= n_full:
+        raise InputError("vertex_map points beyond the full mesh; run the match again")
+    for name in ("vertex_map", "face"):
+        if (arrays[name] < -1).any():
+            raise InputError(f"{name} has an index below -1; run the match again")

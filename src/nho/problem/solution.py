@@ -1,0 +1,62 @@
+"""What a recipe returns, in the solver's own numbering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nho.geometry.surface import SurfacePoints
+from nho.settings import Settings
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Map, confidence and region on the solver's meshes.
+
+    Attributes
+    ----------
+    points : SurfacePoints
+        One per partial vertex, on the full mesh.
+    confidence : (n_partial,) float array
+    region_score : (n_full,) float array
+        Above one half inside the region.
+    settings : Settings
+        As they were used: modes cut to what the meshes can give.
+    suspects : (k,) int array
+        Anchors (rows of the problem's) that contradict the others and were not used.
+    scale : float
+        Unit of the partial shape in that of the full one, as estimated; 1 if left alone.
+    next_anchor : int
+        Partial vertex where one more anchor would help most; -1 = no suggestion.
+    signals : (n_partial, k) float array, optional
+        What the confidence was computed from.
+    """
+
+    points: SurfacePoints
+    confidence: np.ndarray
+    region_score: np.ndarray
+    settings: Settings
+    status: str = "ok"
+    warnings: tuple[str, ...] = ()
+    curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    suspects: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    scale: float = 1.0
+    next_anchor: int = -1
+    signals: np.ndarray | None = None
+
+
+def status_of(troubles: Sequence[str]) -> str:
+    """``"ok"``, or what fell short on the way."""
+    return "; ".join(troubles) or "ok"
+
+
+def advice_on(troubles: Sequence[str]) -> tuple[str, ...]:
+    """A warning that says what to do about it; none if all is well."""
+    if not troubles:
+        return ()
+    return (
+        "not everything went well (see status), so the answer may be worse than usual: look at the "
+        "report before you use it; another --seed may help",
+    )

@@ -1,0 +1,1 @@
+"""Ways to solve a prepared problem: the paper's, and the default."""

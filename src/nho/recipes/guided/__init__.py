@@ -1,0 +1,1 @@
+"""The recipe of preset `default`."""

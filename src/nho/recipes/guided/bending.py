@@ -1,0 +1,179 @@
+"""Bend the partial surface onto the full one, starting from a map.
+
+Intrinsic methods stop where isometry stops; geometry goes on. The partial surface is laid onto the
+full one at the images of the present map, so pose, orientation and scale do not matter, and then
+relaxed: as rigid as possible, drawn to the closest points that face the same way and look alike,
+held weakly by the anchors. Weights of targets are shares of the elastic unit (`Elastic.unit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nho.geometry.closest import FacingSearch
+from nho.geometry.elastic import Elastic
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.progress import Progress, ProgressCallback, ignore
+from nho.recipes.guided.distance_evidence import AnchorDistances
+from nho.runtime.parallel import SERIAL, Workers
+
+# Pull of the closest points, one number an iteration: long gentle phases let the surface slide
+# into place, short firm ones bring it down onto the target.
+GENTLE, FIRM = ((0.02,) * 6,) * 3, ((0.1,) * 4, (0.3,) * 4)
+
+_ANCHOR_PULL = 0.1  # weak: what is left at the anchors is spread by kriging after each phase
+_ANCHOR_NOISE = 0.4  # mean edges: what an anchor may be off; no more than that is taken for noise
+_IMAGE_PULL = 0.05  # of the images while they are being smoothed
+_IMAGE_ROUNDS = 8
+_IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose their pull
+_MOMENTUM = 0.7
+_KEEP = 3  # iterations between factorisations, and between searches for near triangles
+_TOLERATED = 0.2  # relative distortion above which a vertex lets go of its target
+_NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
+_RELIEF_WEIGHT = 1.0  # mean edges a standard deviation: the same for a surface that looks like it
+
+
+class Bending:
+    """A partial surface to be bent onto a full one, again and again from different maps.
+
+    Parameters
+    ----------
+    looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
+        Relief of both shapes in standard deviations; gentle phases look for their like.
+    hold : bool
+        Hold the surface at the anchors. If not, they only led to the map it starts from.
+    """
+
+    def __init__(
+        self,
+        partial: Mesh,
+        full: Mesh,
+        distances: AnchorDistances,
+        looks: tuple[np.ndarray, np.ndarray] | None = None,
+        hold: bool = True,
+    ) -> None:
+        self._partial, self._full = partial, full
+        self.elastic = Elastic(partial)
+        edge = full.mean_edge_length
+        self._facing = FacingSearch(full, _NORMAL_WEIGHT * edge)
+        self._looking, self._looks = self._facing, None
+        if looks is not None:
+            self._looks, full_looks = (_RELIEF_WEIGHT * edge * of for of in looks)
+            self._looking = FacingSearch(full, _NORMAL_WEIGHT * edge, looks=full_looks)
+        held = distances.anchors if hold else distances.anchors[:0]
+        self.held = held[:, 0]
+        self.goal = full.vertices[held[:, 1]]
+        self._spread = distances.spread
+
+    def from_map(
+        self,
+        target: np.ndarray,
+        gentle: int = len(GENTLE),
+        pool: Workers = SERIAL,
+        progress: ProgressCallback = ignore,
+    ) -> np.ndarray:
+        """(n_partial, 3) positions after bending from a vertex map.
+
+        Parameters
+        ----------
+        gentle : int
+            Gentle phases before the firm ones; fewer are enough from a map that is nearly right.
+        """
+        positions = self._smoothed(self.images(target))
+        phases = GENTLE[:gentle] + FIRM
+        for number, phase in enumerate(phases, start=1):
+            positions = self._relaxed(positions, phase, number <= gentle, pool)
+            if len(self.held):
+                missed = self.goal - positions[self.held]
+                noise = _ANCHOR_NOISE * self._full.mean_edge_length
+                positions = positions + self._spread(missed, noise)
+            progress(Progress("bending", number, len(phases)))
+        return positions
+
+    def images(self, target: np.ndarray) -> np.ndarray:
+        """(n_partial, 3) positions of a vertex map."""
+        return self._full.vertices[target]
+
+    def read_off(self, positions: np.ndarray) -> SurfacePoints:
+        """The map of a pose: closest points that face the same way."""
+        return self._facing(positions, self._normals(positions))[0]
+
+    def distortion(self, positions: np.ndarray) -> float:
+        """Mean distortion of a pose: the unsupervised score, lower is better."""
+        return float(self.elastic.distortion(positions).mean())
+
+    def _smoothed(self, images: np.ndarray) -> np.ndarray:
+        """Fit the surface to noisy images; Cauchy weights let outliers go."""
+        pull = np.full(len(images), _IMAGE_PULL * self.elastic.unit)
+        width = _IMAGE_WIDTH * self._full.mean_edge_length
+        positions = images
+        for _ in range(_IMAGE_ROUNDS):
+            gap = ((positions - images) ** 2).sum(axis=1)
+            step = _Step(self, pull / (1 + gap / width**2), 1.0)
+            positions = step(positions, self.elastic.rotations(positions), images)
+        return positions
+
+    def _relaxed(
+        self, positions: np.ndarray, phase: tuple[float, ...], looking: bool, pool: Workers
+    ) -> np.ndarray:
+        """Closest points and elastic steps in turn, with momentum."""
+        search = self._looking if looking else self._facing
+        moved_last = np.zeros_like(positions)
+        for number, pull in enumerate(phase):
+            ahead = positions + _MOMENTUM * moved_last
+            turn = self.elastic.rotations(ahead)
+            place = [ahead, self._normals(ahead)]
+            if looking and self._looks is not None:
+                place.append(self._looks)
+            if number % _KEEP == 0:
+                bent = self.elastic.distortion(ahead, turn=turn) / _TOLERATED
+                step = _Step(self, pull * self.elastic.unit / (1 + bent**2) ** 2, _ANCHOR_PULL)
+                near = _by_rows(pool, search.candidates, *place)
+            closest = _by_rows(pool, lambda *rows: search.among(*rows)[1], near, *place)
+            moved = step(ahead, turn, closest)
+            moved_last, positions = moved - positions, moved
+        return positions
+
+    def _normals(self, positions: np.ndarray) -> np.ndarray:
+        """(n, 3) unit vertex normals of the partial surface at other positions."""
+        a, b, c = (positions[self._partial.faces[:, corner]] for corner in range(3))
+        crosses = np.cross(b - a, c - a)
+        normals = np.stack(
+            [
+                np.bincount(
+                    self._partial.faces.ravel(),
+                    np.repeat(crosses[:, axis], 3),
+                    minlength=len(positions),
+                )
+                for axis in range(3)
+            ],
+            axis=1,
+        )
+        length = np.linalg.norm(normals, axis=1, keepdims=True)
+        return normals / np.maximum(length, np.finfo(float).tiny)
+
+
+class _Step:
+    """A global elastic step with fixed weights, factorised once."""
+
+    def __init__(self, bending: Bending, pull: np.ndarray, anchor_pull: float) -> None:
+        self._bending, self._pull = bending, pull[:, None]
+        self._anchor_pull = anchor_pull * bending.elastic.unit
+        weights = pull.copy()
+        weights[bending.held] += self._anchor_pull
+        self._solver = bending.elastic.solver(weights)
+
+    def __call__(self, positions: np.ndarray, turn: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        right = self._bending.elastic.local_step(positions, turn) + self._pull * targets
+        right[self._bending.held] += self._anchor_pull * self._bending.goal
+        return self._solver.solve(right)
+
+
+def _by_rows(pool: Workers, function: Callable[..., np.ndarray], *tables: np.ndarray) -> np.ndarray:
+    """A function of the rows of some tables, evaluated in blocks side by side."""
+    return np.concatenate(
+        pool.over_rows(lambda rows: function(*(t[rows] for t in tables)), len(tables[0]))
+    )

@@ -1,0 +1,131 @@
+"""Bring both shapes to common ground: one unit, one orientation, anchors that agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.geometry.orientation import Turning
+from nho.problem.preparation import Problem
+from nho.recipes.guided.anchor_checks import relative_scale, robust_scale, trusted
+from nho.recipes.guided.distance_evidence import AnchorDistances
+from nho.runtime.parallel import SERIAL, Workers
+from nho.settings import Settings
+
+_FEWEST_TO_JUDGE = 8  # anchors; fewer cannot outvote a wrong one
+_FEWEST_TO_TURN = 15  # anchors; at fewer, the turns around them are mostly noise
+_TOO_MUCH = 1.2  # areas of the full shape; poses and noise change an area by less
+_OPPOSED = -0.3  # correlation of turns below which the shapes face opposite ways
+
+
+@dataclass(frozen=True)
+class CommonGround:
+    """Two shapes that can be compared, and distances from the anchors that can be trusted.
+
+    Attributes
+    ----------
+    turning : Turning or None
+        Which way round the shapes are, seen from near anchors, if that is wanted.
+    scale : float
+        Factor that brought the partial shape to the full one's unit; 1 if left alone.
+    used : (m,) bool array
+        Anchors of the problem that do not contradict the others.
+    """
+
+    partial: Mesh
+    full: Mesh
+    distances: AnchorDistances
+    turning: Turning | None
+    scale: float
+    used: np.ndarray
+    notes: tuple[str, ...]
+
+    @property
+    def judging(self) -> bool:
+        """Are there enough anchors to outvote wrong ones?"""
+        return len(self.used) >= _FEWEST_TO_JUDGE
+
+    @property
+    def suspects(self) -> np.ndarray:
+        """Anchors (rows of the problem's) that are not used."""
+        return np.flatnonzero(~self.used)
+
+    def without(self, wrong: np.ndarray, pool: Workers = SERIAL) -> CommonGround:
+        """The same without some of the anchors in use, as far as half of all stay.
+
+        Parameters
+        ----------
+        wrong : (k,) int array
+            Rows of `distances`, the worst first.
+        """
+        wrong = wrong[: self.used.sum() - -(-len(self.used) // 2)]
+        if not len(wrong):
+            return self
+        used = self.used.copy()
+        used[np.flatnonzero(used)[wrong]] = False
+        distances, turning = self.distances.subset(used[self.used]), None
+        if self.turning is not None:
+            turning = distances.turning(self.partial, self.full, pool)
+        return replace(self, used=used, distances=distances, turning=turning)
+
+    def named_suspects(self, problem: Problem) -> list[str]:
+        """A sentence for every suspect, in the user's order and numbering."""
+        return [
+            f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
+            f"{problem.given_anchors[row, 1]}) contradicts the others and was not used"
+            for row in sorted(problem.anchor_rows[self.suspects].tolist())
+        ]
+
+
+def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) -> CommonGround:
+    """Measure the distances and undo what differs only in the way the shapes were stored."""
+    partial, full = problem.partial.mesh, problem.full.mesh
+    distances = AnchorDistances.measure(partial, full, problem.anchors)
+    notes: list[str] = []
+    judging = len(distances.anchors) >= _FEWEST_TO_JUDGE
+    scale = robust_scale(distances) if judging else relative_scale(distances)
+    if not np.isfinite(scale):
+        raise InputError(
+            f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
+        )
+    # Distances between many anchors tell the scale more exactly.
+    many = len(distances.anchors) >= _FEWEST_TO_TURN
+    tolerance = np.log(settings.unit_factor) / (2 if many else 1)
+    scale = _as_unit(scale, tolerance)
+    distances = distances.scaled_partial(scale)
+    used = np.ones(len(distances.anchors), dtype=bool)
+    if settings.anchor_limit and judging:
+        used = trusted(distances, settings.anchor_limit)
+        distances = distances.subset(used)
+    exact = _as_unit(scale * relative_scale(distances), tolerance)  # without wrong anchors
+    distances, scale = distances.scaled_partial(exact / scale), exact
+    if scale != 1:
+        partial = partial.scaled(scale)
+        notes.append(
+            f"{partial.name} is larger or smaller than {full.name}, or in another unit: its "
+            f"coordinates were multiplied by {scale:.4g}, as distances between the anchors tell"
+        )
+    if partial.area > _TOO_MUCH * full.area:
+        notes.append(
+            f"the area of {partial.name} is {partial.area / full.area:.3g} times that of "
+            f"{full.name}, of which it should be a part; if they were swapped, swap them back"
+        )
+    turning = distances.turning(partial, full, pool) if settings.turn_weight else None
+    enough = len(distances.anchors) >= _FEWEST_TO_TURN
+    if turning is not None and enough and turning.alike(distances.anchors) < _OPPOSED:
+        turning = turning.turned_over()
+        partial = Mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
+        notes.append(
+            f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
+            "one was turned over. If one shape is a mirror image, reflect it first"
+        )
+    return CommonGround(partial, full, distances, turning, scale, used, tuple(notes))
+
+
+def _as_unit(scale: float, tolerance: float) -> float:
+    """The power of ten that an estimated scale stands for, if one is near: metres, millimetres."""
+    unit = float(10.0 ** np.round(np.log10(scale)))
+    return unit if abs(np.log(scale / unit)) < tolerance else scale

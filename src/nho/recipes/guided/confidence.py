@@ -1,0 +1,74 @@
+"""How far to trust each match, and where one more anchor would help most.
+
+Confidence is the estimated probability that a match is less than `RADIUS` off, by a logistic
+model of four signals. `python -m nho.lab.bench.confidence` fits its numbers and draws how well they
+hold on pairs that were left out of the fit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nho.geometry.geodesics import distances_from, edge_graph
+from nho.geometry.mesh import Mesh
+from nho.recipes.guided.distance_evidence import AnchorDistances
+
+RADIUS = 0.03  # along the full shape, as a share of the square root of its area
+
+_LEAST = 2e-3  # signals below it say no more
+# One number a signal (of its logarithm), and a constant.
+_WEIGHTS = np.array([-0.491, -1.225, -0.547, -0.697])
+_CONSTANT = -7.05
+# The same where anchors were found and not marked: to be near one means nothing then.
+_WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258])
+_CONSTANT_FOUND = -4.445
+_ASKED = 60  # vertices that are considered for the next anchor
+_REACH = 0.25  # of the present spacing: what a further anchor settles
+
+
+def signals(
+    distances: AnchorDistances,
+    distortion: np.ndarray,
+    moved: np.ndarray,
+    disagreement: np.ndarray,
+) -> np.ndarray:
+    """(n_partial, 4) logarithms of what tells good matches from bad ones.
+
+    Parameters
+    ----------
+    distances : AnchorDistances
+        Far from every anchor is less certain.
+    distortion : (n_partial,) float array
+        Relative elastic misfit of the final pose, averaged over a neighbourhood.
+    moved : (n_partial,) float array
+        From the first image (of the map the surface was bent from) to the last.
+    disagreement : (n_partial,) float array
+        Between the last image and the second look's.
+    """
+    near = distances.partial.min(axis=0)
+    return np.log(_LEAST + np.stack([near, distortion, moved, disagreement], axis=1))
+
+
+def confidence(told: np.ndarray, held: bool = True) -> np.ndarray:
+    """(n_partial,) probability, 0 to 1, that a match is less than `RADIUS` off.
+
+    ``held`` is whether the anchors could be relied on (setting ``hold_anchors``).
+    """
+    weights, constant = _WEIGHTS, _CONSTANT
+    if not held:
+        weights, constant = _WEIGHTS_FOUND, _CONSTANT_FOUND
+    return 1 / (1 + np.exp(-np.clip(constant + told @ weights, -50, 50)))
+
+
+def where_to_add(trust: np.ndarray, distances: AnchorDistances, partial: Mesh) -> int:
+    """Partial vertex where an anchor would remove most doubt.
+
+    Every vertex doubts by what it lacks in trust; an anchor settles what is nearer to it than a
+    quarter of the present spacing, and the better the nearer.
+    """
+    doubt = (1 - trust) * partial.vertex_areas
+    order = np.argsort(-doubt, kind="stable")
+    asked = order[np.linspace(0, max(len(order) // 2 - 1, 0), _ASKED).astype(np.int64)]
+    away = distances_from(edge_graph(partial), asked) / (_REACH * distances.spacing)
+    reach = np.exp(-(away**2))
+    return int(asked[np.argmax(reach @ doubt)])

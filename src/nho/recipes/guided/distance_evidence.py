@@ -1,0 +1,184 @@
+"""A first dense map from distances to the anchors.
+
+A point of the partial shape is described by its distances to the anchors, a point of the full one
+by its distances to their partners. Three things make that far better than it sounds:
+
+- *calibration*: between anchors the distances are known on both shapes, so the discrepancy (cuts
+  and holes lengthen paths, bodies differ) is interpolated over the surface and taken out;
+- *near anchors count more*, with the spacing of the anchors as the length scale;
+- *orientation*: distances cannot tell a shape from its mirror image, turns between their gradients
+  can (`orientation`).
+
+Legend: D_M (m, n_M) and D_N (m, n_N) = distances from the m anchors on either shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nho.geometry.geodesics import distances_from, unfolded_graph
+from nho.geometry.mesh import Mesh
+from nho.geometry.orientation import Turning, near_pairs
+from nho.runtime.parallel import SERIAL, Workers
+
+_NUGGET = 1e-2  # of the kriging kernel: anchors are trusted to about a tenth
+_LOOKS_WEIGHT = 0.05  # anchor spacings a standard deviation of relief
+
+
+@dataclass(frozen=True)
+class AnchorDistances:
+    """Distances from anchors on both shapes.
+
+    Attributes
+    ----------
+    anchors : (m, 2) int array
+    partial : (m, n_partial) float array
+    full : (m, n_full) float array
+    far : pair of float
+        What stands for no path at all on either shape; longer than any path.
+    """
+
+    anchors: np.ndarray
+    partial: np.ndarray
+    full: np.ndarray
+    far: tuple[float, float] = (np.inf, np.inf)
+
+    @classmethod
+    def measure(cls, partial: Mesh, full: Mesh, anchors: np.ndarray) -> AnchorDistances:
+        """By Dijkstra on the edges and the straight ways across pairs of triangles."""
+        columns, fars = [], []
+        for mesh, vertices in ((partial, anchors[:, 0]), (full, anchors[:, 1])):
+            distance = distances_from(unfolded_graph(mesh), vertices)
+            far = 10 * float(distance[np.isfinite(distance)].max())
+            columns.append(np.minimum(distance, far))
+            fars.append(far)
+        return cls(anchors, columns[0], columns[1], (fars[0], fars[1]))
+
+    def subset(self, rows: np.ndarray) -> AnchorDistances:
+        """Some of the anchors (indices or mask)."""
+        return replace(
+            self, anchors=self.anchors[rows], partial=self.partial[rows], full=self.full[rows]
+        )
+
+    def scaled_partial(self, factor: float) -> AnchorDistances:
+        """The same with the partial shape in another unit."""
+        far = (self.far[0] * factor, self.far[1])
+        return replace(self, partial=self.partial * factor, far=far)
+
+    @property
+    def between_partial(self) -> np.ndarray:
+        """(m, m) distances between the anchors on the partial shape."""
+        return self.partial[:, self.anchors[:, 0]]
+
+    @property
+    def between_full(self) -> np.ndarray:
+        """(m, m) distances between their partners on the full shape."""
+        return self.full[:, self.anchors[:, 1]]
+
+    @property
+    def linked(self) -> np.ndarray:
+        """(m, m) bool: anchors between which there is a path on both shapes."""
+        return (self.between_partial < self.far[0]) & (self.between_full < self.far[1])
+
+    @property
+    def spacing(self) -> float:
+        """Median distance from an anchor to the nearest other one, on the partial shape."""
+        return typical_spacing(self.between_partial)
+
+    def kriging(self) -> np.ndarray:
+        """(m, n_partial) weights that spread values at the anchors over the partial shape."""
+        return kriging_weights(self.between_partial, self.partial, self.spacing)
+
+    def spread(self, values: np.ndarray, noise: float) -> np.ndarray:
+        """(n_partial, k) smooth field from (m, k) values at the anchors.
+
+        Kriging as above, with the nugget chosen by what the values hold: as large as their noise
+        they are hardly followed, much larger almost exactly.
+
+        Parameters
+        ----------
+        noise : float
+            Length of the error that a value may have, in the values' own unit.
+        """
+        power = (values**2).sum(axis=1).mean()
+        signal = max(power - noise**2, np.finfo(np.float32).eps * power)
+        if not signal:
+            return np.zeros((self.partial.shape[1], values.shape[1]))
+        nugget = max(noise**2 / signal, _NUGGET)
+        weights = kriging_weights(self.between_partial, self.partial, self.spacing, nugget)
+        return weights.T @ values
+
+    def turning(self, partial: Mesh, full: Mesh, workers: Workers = SERIAL) -> Turning:
+        """Which way round the shapes are, seen from near anchors."""
+        pairs, tables = near_pairs(self.between_partial), (self.partial, self.full)
+        return Turning.measure((partial, full), tables, pairs, workers)
+
+    def calibrated(self) -> np.ndarray:
+        """(m, n_partial) predicted distances on the full shape from each image to each partner."""
+        known = self.between_full - self.between_partial
+        return np.maximum(self.partial + known @ self.kriging(), 0)
+
+
+def typical_spacing(between: np.ndarray) -> float:
+    """Median distance from an anchor to the nearest other one, from (m, m) distances."""
+    others = between + np.diag(np.full(len(between), np.inf))
+    return float(np.median(others.min(axis=1)))
+
+
+def kriging_weights(
+    between: np.ndarray, to_points: np.ndarray, spacing: float, nugget: float = _NUGGET
+) -> np.ndarray:
+    """(m, n) weights that carry values at m anchors to n points, by kernel exp(-d / spacing)."""
+    kernel = np.exp(-between / spacing) + nugget * np.eye(len(between))
+    return np.linalg.solve(kernel, np.exp(-to_points / spacing))
+
+
+def first_map(
+    distances: AnchorDistances,
+    turning: Turning | None = None,
+    looks: tuple[np.ndarray, np.ndarray] | None = None,
+    calibrate: bool = True,
+    turn_weight: float = 0.15,
+    workers: Workers = SERIAL,
+) -> np.ndarray:
+    """(n_partial,) full vertex whose distances to the anchors fit best.
+
+    Parameters
+    ----------
+    turning : Turning, optional
+        Orientation of both shapes around the anchors.
+    looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
+        Relief of both shapes in standard deviations.
+    turn_weight : float
+        Weight of orientation, as a share of the anchor spacing.
+    """
+    wanted = distances.calibrated() if calibrate else distances.partial
+    spacing = distances.spacing
+    turned = turning if turning and turn_weight and len(turning.pairs) else None
+    # Sums of squares, multiplied out: a vertex of the full shape is a column, one product does all.
+    columns = [distances.full**2, distances.full]
+    if turned is not None:
+        columns += [turned.full**2, turned.full]
+    if looks is not None:
+        own_looks, full_looks = (_LOOKS_WEIGHT * spacing * of for of in looks)
+        columns += [(full_looks**2).sum(axis=1)[None], full_looks.T]
+    table = np.concatenate(columns).astype(np.float32)
+
+    def block(rows: slice) -> np.ndarray:
+        own, want = distances.partial[:, rows], wanted[:, rows]
+        weight = np.exp(-(own - own.min(axis=0)) / spacing)
+        weight /= weight.sum(axis=0)
+        factors = [weight, -2 * weight * want]
+        if turned is not None:
+            share = weight[turned.pairs[:, 0]] * weight[turned.pairs[:, 1]]
+            total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
+            share *= (turn_weight * spacing) ** 2 / total
+            factors += [share, -2 * share * turned.partial[:, rows]]
+        if looks is not None:
+            factors += [np.ones((1, own.shape[1])), -2 * own_looks[rows].T]
+        cost = np.concatenate(factors).astype(np.float32).T @ table
+        return cost.argmin(axis=1)
+
+    return np.concatenate(workers.over_rows(block, distances.partial.shape[1], 512))

@@ -1,0 +1,157 @@
+"""Vertex colours: the same colour for the same point, a marked region, and numbers as colours.
+
+Colours are chosen in OKLab, where equal steps look equally large, and returned as 8-bit sRGB.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nho.geometry.mesh import Mesh
+from nho.problem.result import MatchResult
+
+UNMATCHED = (150, 150, 150)  # sRGB of a point without a partner or without a value
+FADED = (226, 226, 226)  # sRGB that everything outside the region is drawn towards
+_FADING = 0.85
+
+# OKLab (lightness, green-red, blue-yellow) of the colour scale, from 0 to 1. The lightness rises
+# evenly, so that the order of two values survives a grey print.
+_SCALE = np.array(
+    [
+        (0.28, 0.060, -0.100),
+        (0.40, 0.005, -0.120),
+        (0.52, -0.055, -0.065),
+        (0.64, -0.110, 0.010),
+        (0.76, -0.120, 0.100),
+        (0.90, -0.045, 0.170),
+    ]
+)
+
+
+def position_colours(mesh: Mesh) -> np.ndarray:
+    """A colour for every vertex from its place in the box along the mesh's principal axes.
+
+    The hue runs along the longest axis; the second changes the lightness, and both shorter ones
+    turn the hue a little. Moving, turning or scaling the mesh changes nothing but round-off, as
+    long as its three principal extents differ.
+
+    Returns
+    -------
+    (n, 3) uint8 array
+        sRGB.
+    """
+    long, middle, short = _box_coordinates(mesh).T
+    hue = np.deg2rad(350 + 290 * long + 70 * (middle - 0.5) + 40 * (short - 0.5))
+    lightness = 0.62 + 0.22 * middle
+    chroma = 0.14
+    return _to_srgb(np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=1))
+
+
+def transfer_colours(full: Mesh, result: MatchResult, full_colours: np.ndarray) -> np.ndarray:
+    """Colours of the partial shape: those of the matched points on the full one.
+
+    Parameters
+    ----------
+    full_colours : (n_full, 3) uint8 array
+
+    Returns
+    -------
+    (n_partial, 3) uint8 array
+        Grey where there is no match.
+    """
+    colours = result.points.interpolate(full, np.asarray(full_colours, dtype=np.float64))
+    return _to_bytes(colours, empty=UNMATCHED)
+
+
+def region_colours(full_colours: np.ndarray, region: np.ndarray) -> np.ndarray:
+    """(n_full, 3) uint8 colours, greyed and lightened outside of the (n_full,) bool region."""
+    colours = np.array(full_colours, dtype=np.uint8)
+    outside = ~np.asarray(region, dtype=bool)
+    faded = (1 - _FADING) * colours[outside] + _FADING * np.array(FADED)
+    colours[outside] = _to_bytes(faded)
+    return colours
+
+
+def scalar_colours(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """Numbers as colours from dark violet (``low``) through green to yellow (``high``).
+
+    Parameters
+    ----------
+    values : (n,) float array
+        Values beyond the limits take the colour of the nearer limit.
+
+    Returns
+    -------
+    (n, 3) uint8 array
+        sRGB; grey where the value is NaN.
+    """
+    if not high > low:
+        raise ValueError(f"the limits of the colour scale are not in order: {low}, {high}")
+    values = np.asarray(values, dtype=np.float64)
+    place = np.clip((values - low) / (high - low), 0, 1)
+    knots = np.linspace(0, 1, len(_SCALE))
+    lab = np.stack([np.interp(place, knots, channel) for channel in _SCALE.T], axis=1)
+    colours = _to_srgb(lab)
+    colours[np.isnan(values)] = UNMATCHED
+    return colours
+
+
+def _box_coordinates(mesh: Mesh) -> np.ndarray:
+    """(n, 3) coordinates in [0, 1] along the principal axes, longest first."""
+    weights = _vertex_areas(mesh)
+    weights = weights / weights.sum()
+    centred = mesh.vertices - weights @ mesh.vertices
+    covariance = (centred * weights[:, None]).T @ centred
+    axes = np.linalg.eigh(covariance)[1][:, ::-1]
+    along = centred @ axes
+    along = along * _signs(along, weights)
+    low, extent = along.min(axis=0), np.ptp(along, axis=0)
+    # An axis without any extent but round-off would be stretched to noise: flat means the middle.
+    flat = extent <= 1e-9 * extent.max()
+    return np.where(flat, 0.5, (along - low) / np.where(flat, 1, extent))
+
+
+def _signs(along: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """+1 or -1 per axis, from the shape: the longer tail of the mass points to the positive side.
+
+    A shape that is symmetric to round-off has no longer tail; there the order of its vertices
+    decides, which a rotation does not change either.
+    """
+    size = np.sqrt(weights @ along**2)
+    skewness = weights @ along**3
+    order = (np.linspace(-1, 1, len(along)) * weights) @ along
+    decided = np.abs(skewness) > 1e-9 * size**3
+    return np.where(np.where(decided, skewness, order) < 0, -1.0, 1.0)
+
+
+def _vertex_areas(mesh: Mesh) -> np.ndarray:
+    """(n,) third of the area of the faces around each vertex; ones if there is no area at all."""
+    thirds = np.repeat(mesh.face_areas / 3, 3)
+    total = np.bincount(mesh.faces.ravel(), weights=thirds, minlength=len(mesh.vertices))
+    return total if total.sum() > 0 else np.ones(len(mesh.vertices))
+
+
+def _to_srgb(lab: np.ndarray) -> np.ndarray:
+    """OKLab (n, 3) to 8-bit sRGB (n, 3), clipped to what a screen can show."""
+    lightness, green_red, blue_yellow = lab.T
+    l_ = (lightness + 0.3963377774 * green_red + 0.2158037573 * blue_yellow) ** 3
+    m_ = (lightness - 0.1055613458 * green_red - 0.0638541728 * blue_yellow) ** 3
+    s_ = (lightness - 0.0894841775 * green_red - 1.2914855480 * blue_yellow) ** 3
+    linear = np.stack(
+        [
+            4.0767416621 * l_ - 3.3077115913 * m_ + 0.2309699292 * s_,
+            -1.2684380046 * l_ + 2.6097574011 * m_ - 0.3413193965 * s_,
+            -0.0041960863 * l_ - 0.7034186147 * m_ + 1.7076147010 * s_,
+        ],
+        axis=1,
+    )
+    linear = np.clip(np.nan_to_num(linear), 0, 1)
+    encoded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return _to_bytes(255 * encoded)
+
+
+def _to_bytes(colours: np.ndarray, empty: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray:
+    """Floats in 0..255 rounded to uint8; rows with NaN become ``empty``."""
+    rows = np.isnan(colours).any(axis=1, keepdims=True)
+    filled = np.where(rows, np.array(empty, dtype=np.float64), colours)
+    return np.clip(np.round(filled), 0, 255).astype(np.uint8)

@@ -1,0 +1,127 @@
+"""The folder that a match leaves behind: all of it, or nothing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from nho.errors import CannotWrite, InputError
+from nho.geometry.mesh import Mesh
+from nho.problem.result import MatchResult
+from nho.report import render_report
+from nho.report.colours import position_colours, region_colours, transfer_colours
+from nho.runtime.atomic_folder import PREFIX, whole_folder
+
+FILES = ("result.npz", "settings.json", "partial.ply", "full.ply", "report.html")
+
+
+def write_outputs(
+    folder: str | Path,
+    partial: Mesh,
+    full: Mesh,
+    result: MatchResult,
+    extra: dict[str, Any] | None = None,
+    *,
+    report: bool = True,
+) -> bytes:
+    """Write result, settings, coloured meshes and report into ``folder``.
+
+    Everything is written beside the folder first and moved into place at the end. An earlier
+    result there is replaced; a folder with anything else in it is refused (`check_folder`).
+
+    Parameters
+    ----------
+    extra : dict, optional
+        More entries for the report, such as ``metrics``.
+    report : bool
+        Whether to write ``report.html``, by far the largest file.
+
+    Returns
+    -------
+    bytes
+        What was written as ``settings.json``; another process may have replaced it since.
+    """
+    result.check_meshes(partial, full)
+    with whole_folder(Path(folder), "settings.json", check_folder) as staging:
+        result.save(staging, inputs=_inputs(partial, full), versions=versions())
+        colours = position_colours(full)
+        partial_colours = transfer_colours(full, result, colours)
+        partial.write(staging / "partial.ply", partial_colours)
+        full.write(staging / "full.ply", region_colours(colours, result.region))
+        if report:
+            page = render_report(partial, full, result, {**_hints(result), **(extra or {})})
+            (staging / "report.html").write_text(page, encoding="utf-8")
+        return (staging / "settings.json").read_bytes()
+
+
+def check_folder(folder: str | Path) -> None:
+    """Refuse an output folder that cannot be written or holds anything but an earlier result."""
+    folder = Path(folder)
+    nearest = next(
+        place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
+    )
+    found = _identity(nearest)
+    if found is None:
+        return  # another process is exchanging it this moment
+    if not stat.S_ISDIR(found.st_mode):
+        raise InputError(f"{folder}: {nearest.name} is a file; give a folder for --out")
+    writable = os.access(nearest, os.W_OK)
+    now = _identity(nearest)
+    if not writable and now is not None and os.path.samestat(found, now):
+        raise CannotWrite(
+            f"{folder}: cannot be written (no permission in {nearest}); give another place"
+        )
+    try:
+        there = sorted(entry.name for entry in folder.iterdir())
+    except FileNotFoundError:
+        return
+    others = [name for name in there if name not in FILES and not name.startswith(PREFIX)]
+    if others:
+        raise InputError(
+            f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
+        )
+
+
+def _identity(path: Path) -> os.stat_result | None:
+    """What is there now; None = nothing."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the answer depends on."""
+    names = ("nho", "numpy", "scipy", "robust_laplacian")
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{name: version(name) for name in names},
+    }
+
+
+def _hints(result: MatchResult) -> dict[str, Any]:
+    """What the report tells the user to look at next."""
+    hints: dict[str, Any] = {}
+    if result.suspect_anchors:
+        hints["suspect_anchors"] = list(result.suspect_anchors)
+    if result.next_anchor >= 0:
+        hints["next_anchor"] = result.next_anchor
+    return hints
+
+
+def _inputs(partial: Mesh, full: Mesh) -> dict[str, dict[str, Any]]:
+    """What was matched, by name, size and content hash."""
+    return {
+        role: {
+            "name": mesh.name,
+            "vertices": len(mesh.vertices),
+            "faces": len(mesh.faces),
+            "blake2b": mesh.digest(),
+        }
+        for role, mesh in (("partial", partial), ("full", full))
+    }

@@ -1,0 +1,1 @@
+"""Threads, time, memory, cache, signals, and files that appear whole."""

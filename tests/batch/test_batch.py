@@ -1,0 +1,522 @@
+"""Batches: what the table of pairs may say, what is run, kept, done again and survived."""
+
+import csv
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+import nho
+import nho.batch.runner
+import nho.runtime.memory
+from nho.batch import read_pairs, run_batch
+from nho.batch.job import run_job
+from nho.batch.local import _next_that_fits
+from nho.batch.summary import Row, write_summary
+from nho.cli import main
+from nho.errors import InputError
+from nho.problem.result import MatchResult
+from nho.report.result_folder import FILES
+from nho.runtime.memory import available_memory, estimated_memory
+from nho.settings import preset
+from tests.faults import given
+
+QUICK = ["fit_steps=2", "rounds=0", "bend=false"]
+SLOW = ["fit_steps=3000", "rounds=1"]  # seconds a pair: time to be killed
+STARTED = []  # processes of the running test
+SETTINGS = preset("default").with_text(QUICK).replace(threads=1)
+
+
+make_pairs = functools.partial(given.make_pairs, name="p{}")
+
+
+def command(table, out, *options, changes=QUICK):
+    parts = [part for change in changes for part in ("--set", change)]
+    return ["batch", str(table), "--out", str(out), *parts, *map(str, options)]
+
+
+def start(*arguments):
+    """The command in a process group of its own, as a user starts it."""
+    source = str(Path(nho.__file__).parents[1])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nho", *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Tests started in the background ignore SIGINT, and children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    STARTED.append(process)
+    return process
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left():
+    """A test that fails in the middle must not leave a stopped or endless run behind."""
+    yield
+    while STARTED:
+        with suppress(ProcessLookupError):
+            os.killpg(STARTED.pop().pid, signal.SIGKILL)
+
+
+def read_summary(out):
+    with open(out / "summary.csv", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def statuses(out):
+    return [row["status"] for row in read_summary(out)]
+
+
+def times(out):
+    """When every file of every pair was written."""
+    return {str(path): path.stat().st_mtime_ns for path in sorted(out.glob("p*/*"))}
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    return found
+
+
+def worker_processes(pid):
+    """The live workers of a running command."""
+    try:
+        children = psutil.Process(pid).children(recursive=True)
+        return [c for c in children if "spawn_main" in " ".join(c.cmdline())]
+    except psutil.Error:
+        return []
+
+
+# The table of pairs
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name in ("a b.ply", "full.ply", "x.csv"):
+        (tmp_path / name).write_text("x")
+    return tmp_path
+
+
+def table(folder, text):
+    (folder / "pairs.csv").write_text(text, encoding="utf-8")
+    return folder / "pairs.csv"
+
+
+def test_paths_are_relative_to_the_table_and_names_are_made_up_without_clashes(files, monkeypatch):
+    monkeypatch.chdir("/")
+    row = "a b.ply,full.ply,x.csv"
+    text = (
+        f"\ufeffpartial,full,anchors,name\n# note\n{row}\n{row},\n\n{row},A_B-FULL-2\n{row},tom\n"
+    )
+    pairs = read_pairs(table(files, text))
+    assert [pair.name for pair in pairs] == ["a_b-full", "a_b-full-3", "A_B-FULL-2", "tom"]
+    assert all(pair.partial == files / "a b.ply" for pair in pairs)
+
+
+ROW = "a b.ply,full.ply,x.csv"
+BAD_TABLES = [
+    ("", ["empty"]),
+    ("partial,full,anchors\n", ["no pairs"]),
+    ("partial,full\na b.ply,full.ply\n", ["anchors", "missing", "line 1"]),
+    (f"partial,full,anchors\n{ROW}\nno.ply,full.ply,x.csv\n", ["line 3", "no.ply"]),
+    (f"partial,full,anchors\n{ROW}\na b.ply,,x.csv\n", ["line 3", "full"]),
+    (f"partial,full,anchors\n{ROW},tom\n", ["line 2", "4 cells"]),
+    (f"partial,full,anchors,name\n{ROW},tom\n{ROW},Tom\n", ["line 3", "line 2", "Tom"]),
+    (f'partial,full,anchors\n"{ROW}\n', ["CSV"]),
+]
+
+
+@pytest.mark.parametrize(("text", "parts"), BAD_TABLES)
+def test_a_bad_table_is_refused_with_its_line(files, text, parts):
+    with pytest.raises(InputError) as told:
+        read_pairs(table(files, text))
+    assert all(part in str(told.value) for part in ["pairs.csv", *parts]), told.value
+
+
+BAD_NAMES = ["..", ".", ".hidden", "a/b", "../a", "/tmp/a", "a\\b", "C:", "tab\there", "bell\x07"]
+BAD_NAMES += ["summary.csv", "NUL", "end.", "x" * 201]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_name_that_could_leave_the_folder_is_refused_with_its_line(files, name):
+    with pytest.raises(InputError, match="line 2: the name"):
+        read_pairs(table(files, f"partial,full,anchors,name\n{ROW},{name}\n"))
+
+
+def test_nothing_is_made_for_a_bad_table(files, monkeypatch, capsys):
+    path = table(files, "partial,full,anchors\nno.ply,full.ply,x.csv\n")
+    monkeypatch.setattr(sys, "argv", ["nho", *command(path, files / "out")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr()
+    assert ended.value.code == 1 and told.err.startswith("nho: ") and told.err.count("\n") == 1
+    assert not (files / "out").exists()
+
+
+def test_a_summary_of_somebody_else_is_not_overwritten(files):
+    (files / "summary.csv").write_text("years of work")
+    with pytest.raises(InputError, match=r"summary\.csv"):
+        run_batch(read_pairs(table(files, f"partial,full,anchors\n{ROW}\n")), files, SETTINGS)
+    assert (files / "summary.csv").read_text() == "years of work"
+
+
+# What is run, kept and done again
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Five pairs: the second has a damaged mesh, the fourth bad anchors."""
+    folder = tmp_path_factory.mktemp("batch")
+    path = make_pairs(folder, 5)
+    (folder / "scan1.ply").write_text("not a mesh")
+    (folder / "anchors3.csv").write_text("partial,full\n0,0\n1,99999\n2,2\n")
+    process = start(*command(path, folder / "out", "--jobs", 2))
+    out, err = process.communicate(timeout=120)
+    return path, folder / "out", process.returncode, out, err
+
+
+def test_failures_in_the_middle_cost_only_their_pairs(finished):
+    path, folder, code, out, err = finished
+    assert code == 1 and "Traceback" not in err
+    assert "3 of 5 pairs ok, 2 failed" in out and "summary.csv" in out
+    rows = read_summary(folder)
+    assert [row["name"] for row in rows] == ["p0", "p1", "p2", "p3", "p4"]
+    assert [row["status"] for row in rows] == ["ok", "failed", "ok", "failed", "ok"]
+    assert "scan1.ply" in rows[1]["error"] and "99999" in rows[3]["error"]
+    assert f"failed: p3: {rows[3]['error']}" in err
+    assert sorted(entry.name for entry in folder.glob("p*")) == ["p0", "p2", "p4"]
+
+
+def test_every_folder_and_row_is_what_a_single_match_gives(finished):
+    path, folder, *_ = finished
+    pair, row = read_pairs(path)[2], read_summary(folder)[2]
+    alone = nho.match(pair.partial, pair.full, pair.anchors, SETTINGS)
+    stored = MatchResult.load(folder / "p2")
+    for name, array in alone.arrays().items():
+        assert np.array_equal(getattr(stored, name), array, equal_nan=array.dtype.kind == "f")
+    assert sorted(entry.name for entry in (folder / "p2").iterdir()) == sorted(FILES)
+    assert int(row["matched_vertices"]) == (alone.vertex_map >= 0).sum()
+    assert int(row["region_vertices"]) == alone.region.sum()
+    assert float(row["mean_confidence"]) == pytest.approx(alone.confidence.mean(), abs=1e-4)
+    assert int(row["warnings"]) == len(alone.warnings)
+    assert float(row["seconds"]) > 0
+
+
+class Notes(list):
+    """A progress callback that keeps what it was told."""
+
+    def __call__(self, event):
+        self.append(event)
+
+    @property
+    def text(self):
+        return " | ".join(event.note for event in self if event.note)
+
+    @property
+    def ran(self):
+        return [event.row.name for event in self if event.row is not None]
+
+
+def again(path, out, settings=SETTINGS, **options):
+    notes = Notes()
+    rows = run_batch(read_pairs(path), out, settings, jobs=1, progress=notes, **options)
+    return rows, notes
+
+
+def test_a_second_run_redoes_nothing_and_rebuilds_the_table(finished):
+    path, out, *_ = finished
+    before, table_before = times(out), (out / "summary.csv").read_text()
+    (out / "summary.csv").unlink()
+    rows, notes = again(path, out, replace(SETTINGS, threads=2))
+    assert notes.ran == [] and times(out) == before
+    assert (out / "summary.csv").read_text() == table_before
+    assert "3 of 5 pairs are done" in notes.text and "1 pairs failed earlier" in notes.text
+    assert "--retry-failed" in notes.text
+    assert [row.status for row in rows] == ["ok", "failed", "ok", "failed", "ok"]
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Two finished pairs of its own."""
+    path = make_pairs(tmp_path, 2)
+    rows, _ = again(path, tmp_path / "out", report=False)
+    assert [row.status for row in rows] == ["ok", "ok"]
+    return path, tmp_path / "out"
+
+
+def test_only_what_changed_is_made_again_and_the_reason_is_said(small):
+    path, out = small
+    folder = path.parent
+    assert not list(out.glob("*/report.html"))
+    text = (folder / "anchors1.csv").read_text()
+    (folder / "anchors1.csv").write_text(text.rsplit("\n", 2)[0] + "\n")  # one anchor fewer
+    before = times(out)
+    _, notes = again(path, out, report=False)
+    assert notes.ran == ["p1"] and "1 results are of other inputs" in notes.text
+    assert {k: v for k, v in times(out).items() if "p0" in k}.items() <= before.items()
+    _, notes = again(path, out, replace(SETTINGS, seed=1), report=False)
+    assert notes.ran == ["p0", "p1"] and "2 results are of other settings" in notes.text
+    (out / "p0" / "result.npz").write_bytes(b"")
+    (out / "p1" / "full.ply").write_bytes(b"")
+    _, notes = again(path, out, replace(SETTINGS, seed=1), report=False)
+    assert notes.ran == ["p0", "p1"] and "2 results are damaged" in notes.text
+    _, notes = again(path, out, replace(SETTINGS, seed=1))
+    assert notes.ran == ["p0", "p1"] and "without a report" in notes.text
+    assert statuses(out) == ["ok", "ok"]
+
+
+def test_a_failure_is_kept_until_its_files_change_or_a_retry_is_asked_for(small):
+    path, out = small
+    good = (path.parent / "anchors0.csv").read_text()
+    (path.parent / "anchors0.csv").write_text("partial,full\n0,0\n1,99999\n2,2\n")
+    rows, notes = again(path, out, report=False)
+    assert notes.ran == ["p0"] and rows[0].status == "failed"
+    assert "of other inputs" in rows[0].error  # an old result is there, and does not count
+    assert again(path, out, report=False)[1].ran == []
+    assert again(path, out, report=False, retry_failed=True)[1].ran == ["p0"]
+    (path.parent / "anchors0.csv").write_text(good)
+    rows, notes = again(path, out, report=False)
+    assert notes.ran == [] and [row.status for row in rows] == ["ok", "ok"]
+
+
+# Kills, interrupts and two at once
+
+
+def kill_group(process):
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def some_done(out, least=1):
+    return len(list((out / ".batch" / "done").glob("p*.json"))) >= least
+
+
+def test_a_killed_run_goes_on_where_it_was_and_its_lock_is_free(tmp_path):
+    path, out = make_pairs(tmp_path, 5), tmp_path / "out"
+    process = start(*command(path, out, "--jobs", 2, "--no-report", changes=SLOW))
+    wait_until(lambda: some_done(out, 2))
+    os.killpg(process.pid, signal.SIGSTOP)  # so that it cannot end before the second run is told
+    second = start(*command(path, out, changes=SLOW))
+    told = second.communicate(timeout=60)[1]
+    assert second.returncode == 1 and told.count("\n") == 1
+    assert "another run" in told and str(process.pid) in told
+    kill_group(process)
+    (out / ".nho-p4.abcdefgh").mkdir()  # as a worker leaves it that is killed while it writes
+    before = times(out)
+    process = start(*command(path, out, "--jobs", 1, "--no-report", changes=SLOW))
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert statuses(out) == ["ok"] * 5 and not list(out.glob(".nho-*"))
+    assert len(before) >= 8 and before.items() <= times(out).items()
+
+
+def test_a_killed_worker_costs_one_attempt_and_two_are_reported(tmp_path):
+    path, out = make_pairs(tmp_path, 1), tmp_path / "out"
+    seen = set()
+
+    def kill_a_new_worker():
+        fresh = [w for w in worker_processes(process.pid) if w.pid not in seen]
+        for worker in fresh:
+            seen.add(worker.pid)
+            worker.kill()
+        return fresh
+
+    process = start(*command(path, out, "--jobs", 1))
+    wait_until(kill_a_new_worker)
+    wait_until(kill_a_new_worker)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and statuses(out) == ["failed"]
+    assert "died 2 times (signal 9)" in err and "Traceback" not in err
+    process = start(*command(path, out, "--jobs", 1, "--retry-failed"))
+    wait_until(kill_a_new_worker)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and statuses(out) == ["ok"], err
+
+
+def assert_gone(workers):
+    wait_until(lambda: not any(w.is_running() and w.status() != "zombie" for w in workers), 10)
+
+
+def test_an_interrupt_says_how_to_go_on_and_leaves_no_process(tmp_path):
+    path, out = make_pairs(tmp_path, 20), tmp_path / "out"  # the last are far away when it comes
+    process = start(*command(path, out, "--jobs", 2, changes=SLOW))
+    wait_until(lambda: some_done(out))
+    workers = worker_processes(process.pid)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130 and "Traceback" not in err
+    assert "interrupted; finished pairs are kept" in err
+    assert set(statuses(out)) == {"ok", "skipped"} and not list(out.glob(".nho-*"))
+    assert workers
+    assert_gone(workers)
+
+
+def test_workers_end_with_a_parent_that_was_killed(tmp_path):
+    path, out = make_pairs(tmp_path, 1), tmp_path / "out"
+    process = start(*command(path, out, changes=["fit_steps=1000000"]))
+    # Past its imports, a worker is in the middle of a pair that would take hours.
+    workers = wait_until(lambda: worker_processes(process.pid))
+    wait_until(lambda: workers[0].cpu_times().user > 3)
+    process.kill()
+    process.wait()
+    assert_gone(workers)
+
+
+def test_what_was_finished_but_not_told_when_a_run_stopped_is_in_the_table(tmp_path, monkeypatch):
+    path, out = make_pairs(tmp_path, 2), tmp_path / "out"
+
+    def interrupted(jobs, *_):
+        assert run_job(jobs[0]).error == ""
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(nho.batch.runner, "run_local", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        again(path, out)
+    assert statuses(out) == ["ok", "skipped"]
+
+
+def test_files_that_change_during_the_run_do_not_pass_for_done(tmp_path, monkeypatch):
+    path, out = make_pairs(tmp_path, 1), tmp_path / "out"
+    anchors = tmp_path / "anchors0.csv"
+
+    def late(jobs, *_):
+        anchors.write_text(anchors.read_text().rsplit("\n", 2)[0] + "\n")
+        yield run_job(jobs[0])
+
+    monkeypatch.setattr(nho.batch.runner, "run_local", late)
+    rows, _ = again(path, out)
+    assert rows[0].status == "failed" and "changed while it ran" in rows[0].error
+    assert [row.status for row in again(path, out)[0]] == ["ok"]
+
+
+def test_a_bug_in_a_worker_is_one_line_in_the_table_and_kept_in_full(tmp_path, monkeypatch):
+    path, out = make_pairs(tmp_path, 1), tmp_path / "out"
+
+    def bug(*_):
+        raise ZeroDivisionError("two\nlines")
+
+    monkeypatch.setattr("nho.batch.job.match", bug)
+    monkeypatch.setattr(nho.batch.runner, "run_local", lambda jobs, *_: (run_job(j) for j in jobs))
+    rows, _ = again(path, out)
+    assert rows[0].error == "unexpected ZeroDivisionError: two lines"
+    assert "Traceback" in (out / ".batch" / "failed" / "p0.json").read_text()
+
+
+def test_the_table_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    write_summary(tmp_path, [Row("a", "ok")])
+    before = (tmp_path / "summary.csv").read_text()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(InputError, match="No space left"):
+        write_summary(tmp_path, [Row("a", "failed")])
+    assert (tmp_path / "summary.csv").read_text() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["summary.csv"]
+
+
+# Memory
+
+
+def test_a_pair_that_does_not_fit_is_reported_and_not_started(tmp_path, monkeypatch):
+    path, out = make_pairs(tmp_path, 2), tmp_path / "out"
+
+    def never(*_):
+        raise AssertionError("started")
+
+    monkeypatch.setattr(nho.batch.runner, "run_local", never)
+    monkeypatch.setattr(nho.batch.runner, "available_memory", lambda: 100 << 20)
+    rows, notes = again(path, out)
+    assert [row.status for row in rows] == ["failed", "failed"] and statuses(out) == ["failed"] * 2
+    assert "162 vertices" in rows[0].error and "memory" in rows[0].error
+    assert "90 MB" in rows[0].error
+
+
+class Sized:
+    def __init__(self, name, memory):
+        self.name, self.memory, self.job = name, memory, self
+
+
+def test_no_more_pairs_run_than_fit_and_one_that_killed_a_worker_runs_alone():
+    large, other, tiny = Sized("large", 60), Sized("other", 50), Sized("tiny", 30)
+    assert _next_that_fits([large, other, tiny], [], Counter(), 100) is large
+    assert _next_that_fits([other, tiny], [large], Counter(), 100) is tiny
+    assert _next_that_fits([other], [large, tiny], Counter(), 100) is None
+    assert _next_that_fits([other], [large, tiny], Counter(), None) is other
+    assert _next_that_fits([tiny], [large], Counter(tiny=1), 100) is None
+    assert _next_that_fits([tiny], [large], Counter(large=1), 100) is None
+    assert _next_that_fits([tiny], [], Counter(tiny=1), 100) is tiny
+
+
+def test_memory_grows_with_both_meshes():
+    assert estimated_memory(0, 0) > 50 << 20
+    assert estimated_memory(2000, 1000) > estimated_memory(1000, 1000)
+    assert estimated_memory(1000, 2000) > estimated_memory(1000, 1000)
+
+
+def put(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+GB = 1 << 30
+MACHINE = {"proc/meminfo": f"MemTotal: 99 kB\nMemAvailable: {8 * GB // 1024} kB\n"}
+NEW = {"proc/self/cgroup": "0::/job/step\n"}
+OLD = {"proc/self/cgroup": "5:cpu,memory:/job\n1:cpuset:/x\n0::/\n"}
+LIMITED = {"memory.max": f"{3 * GB}", "memory.current": f"{2 * GB}"}
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ({}, 8 * GB),
+        ({**NEW, "sys/fs/cgroup/job/step/memory.max": "max"}, 8 * GB),
+        ({**NEW, **{f"sys/fs/cgroup/job/{k}": v for k, v in LIMITED.items()}}, GB),
+        (
+            {
+                **NEW,
+                **{f"sys/fs/cgroup/job/step/{k}": v for k, v in LIMITED.items()},
+                "sys/fs/cgroup/job/step/memory.stat": f"anon 5\ninactive_file {GB}\n",
+            },
+            2 * GB,
+        ),
+        (
+            {
+                **OLD,
+                "sys/fs/cgroup/memory/job/memory.limit_in_bytes": f"{5 * GB}",
+                "sys/fs/cgroup/memory/job/memory.usage_in_bytes": f"{GB}",
+            },
+            4 * GB,
+        ),
+    ],
+)
+def test_free_memory_respects_the_limits_of_containers(tmp_path, monkeypatch, group, expected):
+    put(tmp_path, {**MACHINE, **group})
+    monkeypatch.setattr(nho.runtime.memory, "_ROOT", tmp_path)
+    assert available_memory() == expected
+
+
+def test_unknown_memory_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(nho.runtime.memory, "_ROOT", tmp_path)
+    monkeypatch.delattr(os, "sysconf")
+    assert available_memory() is None

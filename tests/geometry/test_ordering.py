@@ -1,0 +1,73 @@
+"""The solver's own order: the same for every file of one surface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nho.geometry.mesh import Mesh
+from nho.geometry.ordering import canonical_order, reordered
+
+
+@pytest.fixture(scope="module")
+def order(piece):
+    return canonical_order(piece.mesh)
+
+
+def shuffled(mesh: Mesh, seed: int) -> tuple[Mesh, np.ndarray]:
+    """The mesh with vertices and faces in another order, and the place of every old vertex."""
+    random = np.random.default_rng(seed)
+    permutation = random.permutation(len(mesh.vertices))
+    place = np.argsort(permutation)
+    faces = random.permutation(place[mesh.faces], axis=0)
+    return Mesh(mesh.vertices[permutation], faces), place
+
+
+def test_it_is_a_permutation_by_distance_to_the_middle(piece, order):
+    np.testing.assert_array_equal(np.sort(order), np.arange(len(piece.mesh.vertices)))
+    gap = np.linalg.norm(piece.mesh.vertices - piece.mesh.vertices.mean(axis=0), axis=1)
+    assert (np.diff(gap[order]) > -1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_permuted_vertices_give_the_permuted_order(piece, order, seed):
+    mesh, place = shuffled(piece.mesh, seed)
+    np.testing.assert_array_equal(canonical_order(mesh), place[order])
+
+
+def test_permutations_of_a_symmetric_shape_are_undone_too():
+    size = 8  # a flat grid: many ties
+    i, j = np.divmod(np.arange(size * size), size)
+    a = (i * size + j)[(i < size - 1) & (j < size - 1)]
+    faces = np.vstack(
+        [np.column_stack([a, a + size, a + size + 1]), np.column_stack([a, a + size + 1, a + 1])]
+    )
+    mesh = Mesh(0.1 * np.column_stack([i, j, 0 * i]), faces)
+    order = canonical_order(mesh)
+    for seed in range(5):  # a mean over vertices in another order would round differently
+        other, place = shuffled(mesh, seed)
+        np.testing.assert_array_equal(canonical_order(other), place[order])
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-4, 3e5])
+def test_rigid_motion_and_scale_do_not_matter(piece, order, scale):
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    moved = Mesh(scale * (piece.mesh.vertices @ turn + [1.0, 2.0, 3.0]), piece.mesh.faces)
+    np.testing.assert_array_equal(canonical_order(moved), order)
+
+
+def test_reordered_keeps_geometry_and_the_order_of_corners(piece, order):
+    mesh, face_order = reordered(piece.mesh, order)
+    np.testing.assert_array_equal(mesh.vertices, piece.mesh.vertices[order])
+    np.testing.assert_array_equal(np.sort(face_order), np.arange(len(piece.mesh.faces)))
+    np.testing.assert_array_equal(
+        mesh.vertices[mesh.faces], piece.mesh.vertices[piece.mesh.faces[face_order]]
+    )
+
+
+def test_every_file_of_one_surface_gives_the_same_mesh(piece, order):
+    mesh, _ = reordered(piece.mesh, order)
+    other, place = shuffled(piece.mesh, 7)
+    again, _ = reordered(other, canonical_order(other))
+    np.testing.assert_array_equal(again.vertices, mesh.vertices)
+    np.testing.assert_array_equal(again.faces, mesh.faces)

@@ -1,0 +1,113 @@
+"""`nho bench` as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from nho.cli.app import app
+from nho.errors import NhoError
+from nho.lab.bench.rowfile import read_rows
+from nho.lab.bench.runner import KEYS
+
+RUN = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_data():
+    """Nothing here may find the user's data sets and begin to measure on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("NHO_DATA", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a small run."""
+    out = tmp_path_factory.mktemp("bench") / "out"
+    done = CliRunner().invoke(app, [*RUN, "--jobs", "1", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "report.html" in done.output
+    return out
+
+
+def test_a_row_can_be_measured_again_by_its_number(made):
+    done = CliRunner().invoke(app, ["bench", "--rerun", f"{made / 'matches.csv'}:2"])
+    assert done.exit_code == 0 and "reproduced" in done.output
+
+
+def test_a_row_that_says_something_else_is_not_reproduced(made, tmp_path):
+    rows = read_rows(made / "matches.csv")
+    path = tmp_path / "matches.csv"
+    text = (made / "matches.csv").read_text(encoding="utf-8")
+    path.write_text(text.replace(rows[0]["iou"], "12.5", 1), encoding="utf-8")
+    done = CliRunner().invoke(app, ["bench", "--rerun", f"{path}:1"])
+    assert isinstance(done.exception, NhoError) and "not reproduced (iou)" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--study", "nonsense"], "study 'nonsense' is unknown"),
+        (["--methods", "magic"], "method 'magic' is unknown"),
+        (["--families", "unheard"], "family 'unheard' is unknown"),
+        (["--families", "pfarm"], "no evaluation data"),
+        (["--data", "/nowhere/at/all"], "no such folder"),
+        (["--seeds", "one"], "--seeds"),
+        (["--rerun", "matches.csv"], "--rerun"),
+        (["--rerun", "/nowhere.csv:1"], "no such file"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence(words, told, tmp_path):
+    done = CliRunner().invoke(app, ["bench", "--out", str(tmp_path / "out"), *words])
+    assert isinstance(done.exception, NhoError)
+    assert told in str(done.exception)
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_run_killed_with_all_its_workers_goes_on_where_it_was(made, tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "nho", *RUN, "--jobs", "2", "--quiet", "--out", str(out)]
+    process = subprocess.Popen(command, start_new_session=True)
+    rows = out / "matches.csv"
+    while not (rows.exists() and len(read_rows(rows)) >= 2):
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = read_rows(rows)
+    assert not (out / "report.html").exists()
+    subprocess.run(command, check=True)
+    finished = read_rows(rows)
+    assert finished[: len(kept)] == kept
+    assert len(finished) == len({tuple(row[key] for key in KEYS) for row in finished})
+    assert sorted(row["iou"] for row in finished) == sorted(
+        row["iou"] for row in read_rows(made / "matches.csv")
+    )
+    assert (out / "report.html").exists()
+
+
+def test_a_folder_that_cannot_be_used_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "settings.json").write_text("{")
+    for name in ("file", "other"):
+        done = CliRunner().invoke(app, [*RUN, "--out", str(tmp_path / name)])
+        assert isinstance(done.exception, NhoError) and name in str(done.exception)
+    assert (tmp_path / "other" / "settings.json").read_text() == "{"
+
+
+def test_a_row_beyond_the_last_is_named(made):
+    done = CliRunner().invoke(app, ["bench", "--rerun", f"{made / 'matches.csv'}:99"])
+    assert "rows 1 to" in str(done.exception)
+
+
+def test_help_has_an_example():
+    told = CliRunner().invoke(app, ["bench", "--help"]).output
+    assert "Example" in told and "--quick" in told

@@ -1,0 +1,129 @@
+"""Studies ask for the right runs and tell what their rows say; measurements are made up here."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+
+from nho.lab.bench.conductor import run_studies
+from nho.lab.bench.perturb import Conditions
+from nho.lab.bench.published import lookup
+from nho.lab.bench.runner import KEYS
+from nho.lab.bench.scores import PCK_THRESHOLDS, RISK_COVERAGES, TRUST_BINS
+from nho.lab.bench.studies import STUDIES, Request
+from nho.lab.bench.studies.main_tables import ROTATIONS
+from nho.lab.bench.studies.trust import reliability
+from nho.lab.bench.tasks import MatchTask
+
+REQUEST = Request(None, ("synthetic",))
+ROW_STUDIES = [name for name in STUDIES if name not in ("cost", "pictures")]
+
+
+def made_up(task, error=None, iou=None) -> dict[str, str]:
+    """A row with scores that follow from its keys alone."""
+    random = np.random.default_rng(zlib.crc32(" ".join(task.keys.values()).encode()))
+    if task.kind == "courses":
+        errors = " ".join(f"{value:.3f}" for value in random.uniform(1, 3, 5))
+        return {**task.keys, "errors": errors, "version": "0", "settings_hash": "0"}
+    scores = dict.fromkeys(task.columns, "")
+    scores |= {name: f"{random.uniform(50, 90):.3f}" for name in ("precision", "recall", "f1")}
+    scores |= {"geodesic_error": f"{error or random.uniform(1, 3):.4f}"}
+    scores |= {"geodesic_error_vertex": scores["geodesic_error"], "scale": "1"}
+    scores |= {"iou": f"{iou or random.uniform(60, 95):.3f}", "seconds": "1"}
+    scores |= dict.fromkeys(("risk_half", "aurc_ratio", "aurc_best"), "0.7")
+    scores["pck"] = " ".join(map(str, np.linspace(2, 100, len(PCK_THRESHOLDS))))
+    scores["risk"] = " ".join(map(str, RISK_COVERAGES))
+    scores["trust"] = " ".join(["10 0.5 0.6"] * (len(TRUST_BINS) - 1))
+    return {**scores, **task.keys}
+
+
+def cells(table, section, row):
+    return dict(table.sections[section].rows)[row]
+
+
+@pytest.mark.parametrize("name", ROW_STUDIES)
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path):
+    request = Request(None, ("synthetic",), quick=quick)
+    tasks = STUDIES[name].plan(request)
+    keys = [tuple(task.keys.values()) for task in tasks]
+    assert len(set(keys)) == len(keys), "a run is asked for twice"
+    found = STUDIES[name].report(request, [made_up(task) for task in tasks], tmp_path)
+    assert found.tables
+    assert {path.suffix for path in found.figures} in (set(), {".svg", ".pdf", ".png"})
+    assert all(path.stat().st_size > 1000 for path in found.figures)
+
+
+def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path):
+    request = Request(None, ("synthetic",), ("nearest",), every=20)
+    tasks = STUDIES["main"].plan(request)
+    settings = {(task.conditions.input_scale, task.conditions.rotate) for task in tasks}
+    seeds = (None, *ROTATIONS)
+    assert settings == {(scale, seed) for scale in ("default", "normalised") for seed in seeds}
+    errors = {None: 1.0, 1: 1.0, 2: 2.0, 3: 6.0}
+    rows = [made_up(task, errors[task.conditions.rotate]) for task in tasks]
+    table = STUDIES["main"].report(request, rows, tmp_path).tables[0]
+    values = [cell.value for cell in cells(table, 0, "nearest")]
+    assert values == pytest.approx([1.0, 3.0, 1.0, 3.0, 2.0])
+
+
+def test_ablation_stands_beside_the_published_one(tmp_path):
+    tasks = STUDIES["ablation"].plan(Request(None, ("synthetic",), every=20))
+    without = {"", "weight_topology=0", "rounds=0", "coordinates=laplacian"}
+    changes = {" ".join(task.changes) for task in tasks}
+    assert changes == without | {f"{one} refinement=none".strip() for one in without}
+    assert {task.method for task in tasks} == {"paper"}
+    rows = [made_up(t, 5.0 if "refinement=none" in t.changes else 3.0) for t in tasks]
+    table = STUDIES["ablation"].report(REQUEST, rows, tmp_path).tables[0]
+    assert [cell.value for cell in cells(table, 0, "full method")[4:]] == [5.0, 3.0]
+    printed = lookup(table="ablation", method="full", metric="geodesic_error_before_nam").number
+    assert cells(table, 1, "full method")[4].value == printed
+
+
+def test_parts_are_compared_pair_by_pair(tmp_path):
+    request = Request(None, ("synthetic",), every=6)
+    tasks = STUDIES["parts"].plan(request)
+    base = {pair: 1.0 + number for number, (_, pair) in enumerate(request.pairs())}
+    rows = [made_up(t, base[t.pair] + 0.5 * (t.changes == ("bend=false",)), 80) for t in tasks]
+    table = STUDIES["parts"].report(request, rows, tmp_path).tables[0]
+    gap = cells(table, 1, "w/o bending")[0]
+    assert gap.value == pytest.approx(0.5) and gap.half_width == pytest.approx(0, abs=1e-9)
+    assert cells(table, 1, "w/o relief")[0].value == pytest.approx(0)
+
+
+def test_the_paper_recipe_sees_fewer_pairs_in_a_quick_run():
+    every = Request(None, ("synthetic",))
+    quick = Request(None, ("synthetic",), quick=True)
+    assert len(quick.pairs("paper")) == len(quick.pairs()) == 1
+    assert len(every.pairs("paper")) == len(every.pairs()) > 5
+
+
+def test_reliability_weighs_matches_by_their_vertices():
+    empty = " ".join(["0 0 0"] * (len(TRUST_BINS) - 2))
+    rows = [{"trust": f"30 0.05 0.1 {empty}"}, {"trust": f"10 0.09 0.5 {empty}"}]
+    table = reliability(rows)
+    np.testing.assert_allclose(table[0], [40, 0.06, 0.2])
+    assert np.isnan(table[1:, 1:]).all() and not table[1:, 0].any()
+
+
+def test_conditions_come_back_from_their_row():
+    conditions = Conditions(10, "random", 0.2, "swap", 3, 0.001, 2, "normalised", 0.5)
+    task = MatchTask("synthetic", "p", "paper", conditions, ("rounds=0", "bend=false"), 4)
+    assert tuple(task.keys) == KEYS
+    assert MatchTask.from_row(task.keys) == task
+
+
+def test_runs_end_in_a_folder_with_everything(tmp_path):
+    request = Request(None, ("synthetic",), ("nearest",), quick=True)
+    page, failures = run_studies(["units", "sampling"], request, tmp_path, "nho {study}", jobs=1)
+    assert not failures and page == tmp_path / "report.html"
+    text = page.read_text(encoding="utf-8")
+    assert "nho units" in text and "nho sampling" in text
+    for name in ("units/units.md", "units/units.tex", "units/rows.csv", "sampling/sampling.md"):
+        assert (tmp_path / name).stat().st_size
+    assert (tmp_path / "sampling" / "sampling-pck.pdf").exists()
+    before = (tmp_path / "matches.csv").read_bytes()
+    run_studies(["units", "sampling"], request, tmp_path, "nho {study}", jobs=1)
+    assert (tmp_path / "matches.csv").read_bytes() == before

@@ -1,0 +1,265 @@
+"""The benchmark runner on a tiny pair, and the torch reference against the library's own loss."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nho.geometry.geodesics import edge_graph, neighbourhoods
+from nho.geometry.spectrum import laplacian, neumann_basis
+from nho.operator.correspondence import local_distortion, reliable_matches
+from nho.operator.field import NeuralField
+from nho.operator.hamiltonian import ReducedHamiltonian
+from nho.operator.losses import Objective
+from nho.operator.network import Perceptron, uniform_by_fan_in
+from nho.operator.persistence import Superlevels
+from nho.operator.refinement import NeuralAdjointMap
+from nho.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[3]
+PARTS = ("seconds", "cpu_seconds", "peak_mb")
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    if not (ROOT / "benchmarks" / "__main__.py").exists():
+        pytest.skip("the benchmarks are not part of this installation")
+    monkeypatch.syspath_prepend(ROOT)
+
+
+def module(name):
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def test_the_runner_measures_and_judges_a_tiny_pair(tmp_path):
+    command = [sys.executable, "-m", "benchmarks", "--sizes", "300", "--threads", "1"]
+    command += [
+        "--repeats",
+        "1",
+        "--cases",
+        "floor,default",
+        "--out",
+        str(tmp_path),
+        "--name",
+        "tiny",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "tiny.json").read_text())
+    assert report["machine"]["cpu"] and report["machine"]["cores"] >= 1
+    assert report["versions"]["scipy"][0].isdigit()
+    rows = report["table"]["300"]
+    assert [rows[case]["status"] for case in ("floor", "default")] == ["ok", "ok"]
+    assert all(rows[case][part] > 0 for case in rows for part in PARTS)
+    ratio = rows["default"]["seconds"] / rows["floor"]["seconds"]
+    assert rows["default"]["time_by_floor"] == pytest.approx(ratio)
+    assert {"prepare", "bending"} <= rows["default"]["stages"].keys()
+    stages = sum(rows["default"]["stages"].values())
+    assert 0.5 < stages / rows["default"]["seconds"] <= 1
+    assert 0 < rows["default"]["error"] < 10 and rows["default"]["iou"] > 60
+    assert "error" not in rows["floor"]
+    solver_alone = sum(rows["floor"]["stages"].values())
+    assert rows["floor"]["seconds"] == pytest.approx(solver_alone)
+    text = (tmp_path / "tiny.md").read_text()
+    assert f"| default | {rows['default']['seconds']:.2f} (" in text
+
+
+@pytest.mark.parametrize("size", [700, 7000])
+def test_anchors_and_truth_stay_in_place_when_the_size_changes(size):
+    pairs = module("pairs")
+    pair = pairs.source_pair()
+    task = pairs.task_of_size(pair, size)
+    assert len(task.full.vertices) == pytest.approx(size, rel=0.25)
+    assert task.full.area == pytest.approx(1)
+    anchors = pair.anchors(pairs.ANCHORS)
+    # The new surface in the units of the old one, by the anchors' own distances.
+    scale = np.ptp(pair.full.vertices[anchors[:, 1]]) / np.ptp(
+        task.full.vertices[task.anchors[:, 1]]
+    )
+    for old, new, column in ((pair.partial, task.partial, 0), (pair.full, task.full, 1)):
+        at = new.vertices[task.anchors[:, column]] * scale
+        np.testing.assert_allclose(at, old.vertices[anchors[:, column]], atol=1e-9)
+    truth = task.truth[task.anchors[:, 0]].positions(task.full) * scale
+    wanted = pair.truth.points[anchors[:, 0]].positions(pair.full)
+    gap = np.linalg.norm(truth - wanted, axis=1) / (task.full.mean_edge_length * scale)
+    assert gap.max() < 0.5
+    inside = task.full.vertex_areas[task.region].sum()
+    assert inside == pytest.approx(task.partial.area, rel=0.1)
+
+
+def test_the_truth_is_judged_without_error_and_equal_maps_agree(tmp_path):
+    pairs, child = module("pairs"), module("child")
+    task = pairs.task_of_size(pairs.source_pair(), 700)
+    task.save(tmp_path / "task.npz")
+    truth = {"face": task.truth.face, "barycentric": task.truth.barycentric}
+    for case in ("paper", "torch-reference"):
+        np.savez(tmp_path / f"{case}.npz", region=task.region, **truth)
+    rounded = pairs.SurfacePoints.at_vertices(task.full, task.truth.nearest_vertex(task.full))
+    np.savez(tmp_path / "pyfm.npz", face=rounded.face, barycentric=rounded.barycentric)
+    told = child.judge(argparse.Namespace(task=tmp_path / "task.npz"))
+    assert told["scores"]["paper"] == pytest.approx({"error": 0, "error_median": 0, "iou": 100})
+    edge = 100 * task.full.mean_edge_length
+    assert 0.1 * edge < told["scores"]["pyfm"]["error"] < 0.6 * edge
+    assert "iou" not in told["scores"]["pyfm"]
+    same = {"same_target": 100, "apart": 0, "region_iou": 100}
+    assert told["agreement"] == pytest.approx(same)
+
+
+def test_a_case_over_the_limit_is_said_and_not_tried_again(tmp_path, monkeypatch):
+    runner_class = module("__main__").Runner
+    asked = []
+
+    def child(self, job, what, folder, cache="off"):
+        asked.append((job, what))
+        if job == "build":
+            return {"name": "x", "partial_vertices": 5, "full_vertices": int(what), "anchors": 3}
+        if what == "slow":
+            return {"status": "stopped after 1 s"}
+        parts = dict.fromkeys((*PARTS, "peak_mb_before"), 2.0)
+        return {**parts, "stages": {}, "notes": {}} if job == "run" else {}
+
+    monkeypatch.setattr(runner_class, "child", child)
+    options = argparse.Namespace(
+        cases=["floor", "slow"], repeats=2, limit=1, out=tmp_path, name="r"
+    )
+    runner = runner_class(options, tmp_path)
+    for size in ("100", "400"):
+        runner.measure(size)
+    runner.write()
+    assert asked.count(("run", "slow")) == 1 and asked.count(("run", "floor")) == 4
+    table = json.loads((tmp_path / "r.json").read_text())["table"]
+    assert table["100"]["slow"]["status"] == "stopped after 1 s"
+    assert table["400"]["slow"]["status"] == "not run: stopped after 1 s at 100"
+    assert "seconds" not in table["400"]["slow"]
+    assert "| slow | not run: stopped after 1 s at 100 |" in (tmp_path / "r.md").read_text()
+
+
+def test_the_exponent_of_a_power_law_is_found():
+    exponent = module("summary").exponent
+    sizes = [1e3, 5e3, 2e4, 1e6]
+    assert exponent(sizes, [3e-4 * n**1.37 for n in sizes]) == pytest.approx(1.37)
+    assert exponent([1000, 1010], [1.0, 2.0]) is None
+
+
+def test_ratios_are_of_medians():
+    summarised = module("summary").summarised
+    runs = [
+        {"size": "1k", "case": case, "status": "ok", "stages": {"a": 2 * value}, "notes": {}}
+        | dict.fromkeys((*PARTS, "peak_mb_before"), value)
+        for case, values in {"floor": (1.0, 2.0, 90.0), "default": (7.0, 5.0, 6.0)}.items()
+        for value in values
+    ]
+    rows = summarised(runs, {"1k": {"scores": {"default": {"error": 4.0}}}})["1k"]
+    assert rows["default"]["seconds"] == 6 and rows["default"]["stages"] == {"a": 12}
+    assert rows["default"]["time_by_floor"] == 3 and rows["floor"]["time_by_default"] == 1 / 3
+    assert rows["default"]["error"] == 4 and rows["default"]["seconds_range"] == [5, 7]
+
+
+def test_loss_of_the_torch_reference_equals_the_library_at_a_random_field(whole):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("gudhi")
+    reference = module("torch_reference")
+    settings = Settings(galerkin_modes=40)
+    operator = laplacian(whole)
+    basis = neumann_basis(operator, settings.galerkin_modes)
+    targets = basis.eigenvalues[1:21] * 1.6
+    area = 0.55 * operator.mass.sum()
+    barrier = settings.barrier * targets[-1]
+    random = np.random.default_rng(4)
+    hidden = (settings.hidden_width,) * settings.hidden_layers
+    encoding = basis.functions[:, : settings.encoding_modes]
+    ours = NeuralField(encoding, hidden, settings.activation, random)
+    ours.parameters *= 3  # far from the flat field of the first step: many components
+    anchored = random.choice(len(encoding), 25, replace=False)
+    objective = Objective(
+        operator.mass,
+        area,
+        targets,
+        barrier,
+        ReducedHamiltonian(basis, operator.mass),
+        Superlevels(whole.edges, len(encoding)),
+        settings,
+    )
+    loss, by_s, terms = objective(ours.indicator(), anchored)
+
+    field = reference.Field([encoding.shape[1], *hidden, 1])
+    reference.set_weights(field, ours.parameters)
+    s = field(torch.from_numpy(encoding).float())
+    np.testing.assert_allclose(s.detach().numpy(), ours.indicator(), rtol=1e-5)
+    theirs = reference.Operator(
+        torch.from_numpy(operator.mass),
+        torch.from_numpy(basis.eigenvalues),
+        torch.from_numpy(basis.functions),
+        reference.Topology(whole.edges),
+        area,
+        torch.from_numpy(targets),
+        settings,
+    )
+    # From the very same s, so that only the losses are compared.
+    s = torch.from_numpy(ours.indicator()).requires_grad_()
+    their_terms = theirs.terms(s, torch.from_numpy(anchored))
+    assert terms["topology"] > 1e-3
+    for name, value in terms.items():
+        assert their_terms[name].item() == pytest.approx(value, rel=1e-9), name
+    their_loss = theirs.loss(s, torch.from_numpy(anchored))
+    assert their_loss.item() == pytest.approx(loss, rel=1e-9)
+    their_loss.backward()
+    np.testing.assert_allclose(s.grad.numpy(), by_s, atol=1e-9 * np.abs(by_s).max())
+
+
+def test_the_neural_adjoint_map_of_the_reference_is_the_librarys():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("gudhi")
+    reference = module("torch_reference")
+    random = np.random.default_rng(0)
+    ours = NeuralAdjointMap(30, random)
+    theirs = reference.NeuralAdjointMap(30)
+    reference.set_weights(theirs, ours.parameters)
+    rows = random.standard_normal((50, 30)).astype(np.float32)
+    with torch.no_grad():
+        images = theirs(torch.from_numpy(rows)).numpy()
+    np.testing.assert_allclose(images, ours(rows), atol=1e-5)
+    sizes = (20, 128, 1)
+    flat = uniform_by_fan_in(Perceptron(sizes, "tanh"), random)
+    field = reference.Field(list(sizes))
+    reference.set_weights(field, flat)
+    np.testing.assert_array_equal(field.linears[1].bias.detach().numpy(), flat[-1:])
+
+
+@pytest.mark.parametrize("count", [30, 300])  # the second is more than the first reach holds
+def test_plain_neighbours_equal_the_librarys(whole, count):
+    _, distance = module("plain_geometry").nearest_along_edges(whole.vertices, whole.faces, count)
+    wanted = neighbourhoods(edge_graph(whole), count).distance
+    np.testing.assert_allclose(np.sort(distance, axis=1), wanted, rtol=1e-12)
+
+
+def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("gudhi")
+    reference, geometry = module("torch_reference"), module("plain_geometry")
+    random = np.random.default_rng(1)
+    target = piece.vertex_of_parent.copy()
+    wrong = random.choice(len(target), 80, replace=False)
+    target[wrong] = random.choice(len(whole.vertices), 80)
+    mass = laplacian(piece.mesh).mass
+    near = [neighbourhoods(edge_graph(mesh), 30) for mesh in (piece.mesh, whole)]
+    ours = local_distortion(target, near[0], mass, near[1])
+    plain = [
+        [torch.from_numpy(a) for a in geometry.nearest_along_edges(m.vertices, m.faces, 30)]
+        for m in (piece.mesh, whole)
+    ]
+    theirs = reference.distortion(torch.from_numpy(target), *plain, torch.from_numpy(mass)).numpy()
+    np.testing.assert_allclose(theirs, ours, rtol=1e-9)
+    chosen = random.choice(len(target), 12, replace=False)
+    anchors = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+    np.testing.assert_array_equal(
+        reference.reliable(target, ours, 0.42, anchors),
+        reliable_matches(target, ours, 0.42, anchors),
+    )

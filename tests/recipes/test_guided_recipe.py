@@ -1,0 +1,287 @@
+"""The recipe of preset `default` as a whole: what it finds, what must not matter, what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+import nho
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import project
+from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, sphere
+from nho.problem.preparation import prepare
+
+# Every part runs, with a small field and few steps.
+QUICK = nho.preset("default").replace(
+    fit_steps=5, encoding_modes=20, galerkin_modes=40, rounds=1, threads=1, many_anchors=100
+)
+NO_ROUNDS = QUICK.replace(rounds=0)
+
+
+@pytest.fixture(scope="module")
+def truth(whole, piece):
+    """Where the vertices of `other` belong: between the vertices of the whole, on its surface."""
+    v = piece.mesh.vertices
+    slide = np.column_stack([np.sin(2 * v[:, 1] + 1), np.cos(3 * v[:, 2]), np.sin(2 * v[:, 0])])
+    return project(whole, v + 0.35 * whole.mean_edge_length * slide)[0].positions(whole)
+
+
+@pytest.fixture(scope="module")
+def other(piece, truth) -> Mesh:
+    """The piece with other vertices (slid along the surface), and a little bent."""
+    return Mesh(truth + 0.05 * np.sin(3 * truth[:, [1, 2, 0]]), piece.mesh.faces, "other.ply")
+
+
+@pytest.fixture(scope="module")
+def anchors(whole, other, truth):
+    chosen = sample_vertices(other, 25)
+    return np.stack([chosen, cKDTree(whole.vertices).query(truth[chosen])[1]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def answer(whole, other, anchors):
+    return nho.match(other, whole, anchors, QUICK)
+
+
+def exact_anchors(cut, count: int) -> np.ndarray:
+    chosen = sample_vertices(cut.mesh, count)
+    return np.stack([chosen, cut.vertex_of_parent[chosen]], axis=1)
+
+
+def gaps(whole: Mesh, result: nho.MatchResult, wanted: np.ndarray) -> np.ndarray:
+    """Distances from the matched points to the wanted ones, in mean edges."""
+    return np.linalg.norm(result.points.positions(whole) - wanted, axis=1) / whole.mean_edge_length
+
+
+def assert_same_bits(ours: nho.MatchResult, theirs: nho.MatchResult) -> None:
+    for name, array in ours.arrays().items():
+        assert array.tobytes() == getattr(theirs, name).tobytes(), name
+
+
+# What it finds
+
+
+def test_an_exact_submesh_maps_to_itself(whole, piece):
+    result = nho.match(piece.mesh, whole, exact_anchors(piece, 8), QUICK)
+    gap = gaps(whole, result, piece.mesh.vertices)
+    assert gap.mean() < 0.1 and gap.max() < 0.5
+    assert (result.vertex_map == piece.vertex_of_parent).mean() > 0.98
+    assert result.region[piece.kept_vertices].all()
+
+
+def test_points_between_vertices_are_found_between_vertices(whole, truth, answer):
+    gap = gaps(whole, answer, truth)
+    assert gap.mean() < 0.35 and gap.max() < 1.0
+    assert (answer.barycentric.max(axis=1) > 0.999).mean() < 0.2
+    nearest = cKDTree(whole.vertices).query(truth)[0].mean() / whole.mean_edge_length
+    assert gap.mean() < 0.9 * nearest  # no map to vertices can be this good
+
+
+def test_vertex_map_is_the_nearest_corner(whole, answer):
+    corners = whole.faces[answer.face]
+    points = answer.points.positions(whole)
+    away = np.linalg.norm(whole.vertices[corners] - points[:, None], axis=2)
+    np.testing.assert_array_equal(answer.vertex_map, corners[np.arange(len(away)), away.argmin(1)])
+
+
+def test_result_keeps_its_contract(whole, other, answer):
+    assert answer.status == "ok" and answer.warnings == () and answer.suspect_anchors == ()
+    assert answer.scale == 1.0
+    assert (answer.face >= 0).all() and (answer.face < len(whole.faces)).all()
+    assert (answer.barycentric >= 0).all()
+    np.testing.assert_allclose(answer.barycentric.sum(axis=1), 1)
+    assert (0 <= answer.confidence).all() and (answer.confidence <= 1).all()
+    np.testing.assert_array_equal(answer.region, answer.region_score > 0.5)
+    assert answer.confidence.shape == (len(other.vertices),)
+    assert answer.region_score.shape == (len(whole.vertices),)
+
+
+def test_the_region_is_found(whole, piece, answer):
+    scores = nho.evaluation.metrics.region_scores(
+        answer.region, piece.kept_vertices, whole.vertex_areas
+    )
+    assert scores["iou"] > 0.93
+
+
+def test_three_anchors_are_enough_to_match(whole, other, anchors, truth):
+    result = nho.match(other, whole, anchors[:3], QUICK)
+    assert gaps(whole, result, truth).mean() < 0.6
+
+
+def test_a_closed_partial_surface_is_matched_and_covers_everything(whole):
+    chosen = sample_vertices(whole, 12)
+    bent = Mesh(whole.vertices + 0.04 * np.sin(3 * whole.vertices[:, [1, 2, 0]]), whole.faces)
+    result = nho.match(bent, whole, np.stack([chosen, chosen], axis=1), QUICK)
+    assert gaps(whole, result, whole.vertices).mean() < 0.4
+    assert result.region.all()
+
+
+# What must not matter
+
+
+def test_the_number_of_threads_does_not_change_a_bit(whole, other, anchors, answer):
+    assert answer.settings.threads == 1
+    assert_same_bits(answer, nho.match(other, whole, anchors, QUICK.replace(threads=3)))
+
+
+def test_order_of_vertices_faces_and_anchors_does_not_change_a_bit(whole, other, anchors, answer):
+    random = np.random.default_rng(1)
+    p_order, f_order = (random.permutation(len(m.vertices)) for m in (other, whole))
+    p_place, f_place = np.argsort(p_order), np.argsort(f_order)
+    face_order = random.permutation(len(whole.faces))
+    partial = Mesh(other.vertices[p_order], random.permutation(p_place[other.faces], axis=0))
+    full = Mesh(whole.vertices[f_order], f_place[whole.faces][face_order])
+    rows = random.permutation(len(anchors))
+    pairs = np.stack([p_place[anchors[rows, 0]], f_place[anchors[rows, 1]]], axis=1)
+    shuffled = nho.match(partial, full, pairs, QUICK)
+    np.testing.assert_array_equal(f_order[shuffled.vertex_map[p_place]], answer.vertex_map)
+    np.testing.assert_array_equal(face_order[shuffled.face[p_place]], answer.face)
+    np.testing.assert_array_equal(shuffled.barycentric[p_place], answer.barycentric)
+    np.testing.assert_array_equal(shuffled.confidence[p_place], answer.confidence)
+    np.testing.assert_array_equal(shuffled.region_score[f_place], answer.region_score)
+    assert p_order[shuffled.next_anchor] == answer.next_anchor
+
+
+def test_rigid_motion_and_a_common_scale_do_not_matter(whole, other, anchors, answer):
+    random = np.random.default_rng(0)
+    moved = []
+    for mesh in (other, whole):
+        turn = np.linalg.qr(random.standard_normal((3, 3)))[0]
+        turn *= np.sign(np.linalg.det(turn))
+        moved.append(Mesh(250 * (mesh.vertices @ turn + random.standard_normal(3)), mesh.faces))
+    result = nho.match(*moved, anchors, QUICK)
+    assert result.scale == 1.0 and result.warnings == ()
+    assert gaps(whole, result, answer.points.positions(whole)).max() < 1e-3
+    assert (result.region != answer.region).sum() <= 2
+    np.testing.assert_allclose(result.confidence, answer.confidence, atol=1e-3)
+
+
+# Its switches
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bend": False},
+        {"coordinates": "none"},
+        {"coordinates": "laplacian"},
+        {"relief": False},
+        {"rounds": 0},
+        {"weight_spectral": 0.01, "weight_topology": 0.3},
+        {"negatives": False},
+        {"insulated": False},
+        {"calibrate_distances": False},
+        {"turn_weight": 0.0},
+        {"start": "similarity"},
+    ],
+    ids=str,
+)
+def test_every_switch_runs_and_matches(whole, other, anchors, truth, change):
+    result = nho.match(other, whole, anchors, QUICK.replace(**change))
+    assert result.status == "ok"
+    assert gaps(whole, result, truth).mean() < (1.0 if "bend" in change else 0.35)
+    at_vertices = np.isin(result.barycentric, (0.0, 1.0)).all()
+    assert at_vertices == (change == {"bend": False})
+    learns = change.get("coordinates", "hamiltonian") == "hamiltonian"
+    learns &= change.get("bend", True) and change.get("rounds", 1) > 0
+    assert ("operator 1" in result.curves) == learns
+
+
+# Its rounds
+
+
+def test_with_many_anchors_there_is_no_second_look(whole, other, anchors):
+    many, few, none = (
+        nho.match(other, whole, anchors, QUICK.replace(rounds=rounds, many_anchors=least))
+        for rounds, least in ((2, 25), (2, 26), (0, 25))
+    )
+    assert len(few.curves["bending"]) > 1 and "operator 1" in few.curves
+    assert set(many.curves) == set(none.curves) == {"bending"}
+    assert len(many.curves["bending"]) == 1
+    assert many.barycentric.tobytes() == none.barycentric.tobytes()
+    assert many.confidence.tobytes() == none.confidence.tobytes()
+
+
+def test_a_better_second_look_is_bent_and_kept(whole, other, anchors, truth, monkeypatch):
+    pairs = anchors[:3]
+    problem = prepare(other, whole, pairs)
+    nearest = cKDTree(whole.vertices).query(truth)[1]
+    true = problem.full.solver_of_given[nearest[problem.partial.given_of_solver]]
+
+    def mirrored(*_):  # bending alone cannot turn that over
+        vertices = problem.full.mesh.vertices
+        return cKDTree(vertices).query(vertices[true] * [-1, 1, 1])[1]
+
+    monkeypatch.setattr("nho.recipes.guided.recipe.first_map", mirrored)
+    plain = nho.match(other, whole, pairs, NO_ROUNDS)
+    monkeypatch.setattr("nho.recipes.guided.recipe.SecondLook.map", lambda *_: true)
+    looked = nho.match(other, whole, pairs, QUICK)
+    first, second = (entry["distortion"] for entry in looked.curves["bending"])
+    assert second < 0.5 * first == 0.5 * plain.curves["bending"][0]["distortion"]
+    assert gaps(whole, looked, truth).mean() < 0.6 < 2 < gaps(whole, plain, truth).mean()
+    strict = nho.match(other, whole, pairs, QUICK.replace(gain_needed=0.99))
+    assert strict.barycentric.tobytes() == plain.barycentric.tobytes()
+
+
+# Its store
+
+
+def test_stored_spectra_change_no_bit_and_are_used(whole, other, anchors, monkeypatch, tmp_path):
+    monkeypatch.setenv("NHO_CACHE", "off")
+    plain = nho.match(other, whole, anchors, QUICK)
+    monkeypatch.setenv("NHO_CACHE", str(tmp_path))
+    first = nho.match(other, whole, anchors, QUICK)
+    stored = sorted(path.name for path in tmp_path.iterdir())
+    assert len(stored) == 2  # one basis a shape
+
+    def computed_again(*_):
+        raise AssertionError("a stored basis was computed again")
+
+    monkeypatch.setattr("nho.geometry.spectrum.neumann_basis", computed_again)
+    second = nho.match(other, whole, anchors, QUICK)
+    assert sorted(path.name for path in tmp_path.iterdir()) == stored
+    assert_same_bits(plain, first)
+    assert_same_bits(plain, second)
+
+
+# Small and odd input
+
+
+@pytest.mark.parametrize("radius", [0.05, 0.2, 0.3])
+@pytest.mark.parametrize("level", [0, 1])
+def test_tiny_meshes_are_matched(level, radius):
+    full = bumpy_sphere(level, seed=0)
+    cut = cut_by_balls(full, 1, radius, seed=1)
+    pairs = np.stack([np.arange(5), cut.vertex_of_parent[:5]], axis=1)
+    settings = nho.preset("default").replace(fit_steps=3, rounds=1)
+    result = nho.match(cut.mesh, full, pairs, settings)
+    assert (result.vertex_map >= 0).all() and np.isfinite(result.confidence).all()
+    assert np.isfinite(result.region_score).all()
+
+
+TRIANGLE = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], "triangle.off")
+STRIP = Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2]], "strip.off")
+
+
+@pytest.mark.parametrize(
+    "partial, full, pairs",
+    [
+        (STRIP, sphere(1), [[0, 0], [1, 1], [2, 2]]),
+        (TRIANGLE, sphere(1), [[0, 0], [1, 1], [2, 2]]),
+        (sphere(1), TRIANGLE, [[0, 0], [1, 1], [2, 2]]),
+        (sphere(1), sphere(0), [[0, 0], [1, 0], [2, 0]]),  # every anchor ends at one vertex
+        (sphere(1), sphere(1), [[0, 0], [1, 0], [2, 5]]),
+    ],
+    ids=["no interior", "one triangle", "to one triangle", "to one vertex", "two to one vertex"],
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_odd_input_is_matched_or_refused_in_words(partial, full, pairs):
+    try:
+        result = nho.match(partial, full, pairs, QUICK)
+    except nho.InputError as refusal:
+        assert partial.name in str(refusal) or full.name in str(refusal)
+        assert "nan" not in str(refusal)  # a message for users
+    else:
+        assert (result.vertex_map >= 0).all() and np.isfinite(result.confidence).all()
