@@ -7,7 +7,7 @@ DOCS_ENV := .venv-docs
 OLDEST_ENV := .venv-oldest
 NEWEST_ENV := .venv-newest
 
-.PHONY: demo test test-slow bench docs reference gallery lint audit browser clean \
+.PHONY: demo test test-slow bench docs reference gallery lint scripts audit browser clean \
   test-oldest test-newest
 
 demo: $(DEMO_ENV)/ready
@@ -44,10 +44,25 @@ reference: $(DOCS_ENV)/ready
 gallery: $(DOCS_ENV)/ready
 	$(DOCS_ENV)/bin/python tools/reference.py --run
 
-lint: $(TEST_ENV)/ready
+lint: $(TEST_ENV)/ready scripts
 	$(TEST_ENV)/bin/ruff check src tests tools benchmarks examples
 	$(TEST_ENV)/bin/ruff format --check src tests tools benchmarks examples
+	$(TEST_ENV)/bin/lint-imports
 	$(TEST_ENV)/bin/mypy
+
+# The scripts of the pages; eslint comes by npm. Without npm this is left out, but not in CI.
+scripts:
+	@if command -v npm >/dev/null 2>&1; then \
+	  $(MAKE) --no-print-directory node_modules/ready && npx eslint src; \
+	elif [ "$$CI" = true ]; then \
+	  echo "npm is missing: the scripts of the pages cannot be linted"; exit 1; \
+	else \
+	  echo "no npm found: the scripts of the pages are not linted"; \
+	fi
+
+node_modules/ready: package.json package-lock.json
+	npm ci --ignore-scripts --no-audit --no-fund
+	touch $@
 
 # Dangerous code, and known vulnerabilities of what is installed (said to be unknown if offline).
 audit: $(TEST_ENV)/ready
@@ -106,4 +121,4 @@ $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis node_modules

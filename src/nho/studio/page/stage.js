@@ -226,10 +226,9 @@ class Stage {
   face(mark) {
     const view = this.view, r = view.rotation;
     const apply = (v) => [0, 3, 6].map((i) => r[i] * v[0] + r[i + 1] * v[1] + r[i + 2] * v[2]);
-    let [x, y, z] = apply(mark.normal);
+    const [x, y, z] = apply(mark.normal);
     view.turn(-Math.atan2(x, z), 0);
-    [x, y, z] = [0, y, Math.hypot(x, z)];
-    view.turn(0, Math.atan2(y, z));
+    view.turn(0, Math.atan2(y, Math.hypot(x, z)));
     view.pan = [0, 0];
     const at = view.project(mark.at);
     view.shift(1 - (2 * at.x) / view.width, (2 * at.y) / view.height - 1);

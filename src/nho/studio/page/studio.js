@@ -2,7 +2,6 @@
 "use strict";
 
 (() => {
-  const VIEWS = ["shape", "correspondence", "region", "confidence"];
   let state = null, chosen = null, pointed = null, trouble = null, fetching = false, again = false;
   let shownOutcome = 0, painted = "", downloaded = 0; // versions of results
 
