@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.anchor_search.conftest import at_unit_area
 from nho.anchor_search.likeness import unlikeness
 from nho.anchor_search.proposals import proposals, telling_places
 from nho.anchor_search.survey import survey
 from nho.geometry.mesh import Mesh
+from tests.anchor_search.conftest import at_unit_area
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tests.anchor_search.conftest import at_unit_area
 from nho.anchor_search.survey import RADII, survey
 from nho.geometry.mesh import Mesh
+from tests.anchor_search.conftest import at_unit_area
 
 
 def test_a_closed_surface_has_no_rim_and_a_cut_one_does(of_whole, of_piece, piece):
