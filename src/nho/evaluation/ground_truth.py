@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra
 
 from nho.errors import InputError
 from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
+from nho.problem.anchor_files import read_anchors
 from nho.runtime.npz import load_arrays
 
 _REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region
@@ -43,58 +45,60 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
     path = Path(path)
     if not path.is_file():  # neither a pipe, which might never end
         raise InputError(f"{path}: no such file; give the ground truth of this pair")
-    region = None
     try:
-        if path.suffix == ".npz":
-            points, region = _from_npz(path, full)
-        elif path.suffix == ".baryc_gt":
-            table = np.loadtxt(_lines(path), ndmin=2)
-            points = _in_faces(path, table[:, 0] - 1, table[:, 1:])
-        elif path.suffix == ".csv":
-            from nho.problem.anchor_files import read_anchors
-
-            pairs = read_anchors(path, partial, full).vertices(partial, full)
-            target = np.full(len(partial.vertices), -1, dtype=np.int64)
-            target[pairs[:, 0]] = pairs[:, 1]
-            points = SurfacePoints.at_vertices(full, target)
-        elif path.suffix in (".map", ".txt"):
-            points = _at_vertices(path, full, np.loadtxt(_lines(path), ndmin=1))
-        else:
-            raise InputError(f"{path}: use .map, .txt, .baryc_gt, .csv or .npz")
+        points, region = _read(path, partial, full)
     except InputError:
         raise
     except Exception as problem:
         raise InputError(f"{path}: cannot be read as ground truth ({problem})") from problem
-    if len(points) != len(partial.vertices):
+    _check_points(path, points, partial, full)
+    if region is None:
+        region = region_around(full, points)
+    elif region.shape != (full.n_vertices,):
+        raise InputError(f"{path}: 'region' has {region.shape} entries, not one per full vertex")
+    return GroundTruth(points, region)
+
+
+def _read(path: Path, partial: Mesh, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]:
+    """The points as the file has them, and the region if it has one."""
+    if path.suffix == ".npz":
+        return _from_npz(path, full)
+    if path.suffix == ".baryc_gt":
+        table = np.loadtxt(_lines(path), ndmin=2)
+        return _in_faces(path, table[:, 0] - 1, table[:, 1:]), None
+    if path.suffix == ".csv":
+        pairs = read_anchors(path, partial, full).vertices(partial, full)
+        target = np.full(partial.n_vertices, -1, dtype=np.int64)
+        target[pairs[:, 0]] = pairs[:, 1]
+        return SurfacePoints.at_vertices(full, target), None
+    if path.suffix in (".map", ".txt"):
+        return _at_vertices(path, full, np.loadtxt(_lines(path), ndmin=1)), None
+    raise InputError(f"{path}: use .map, .txt, .baryc_gt, .csv or .npz")
+
+
+def _check_points(path: Path, points: SurfacePoints, partial: Mesh, full: Mesh) -> None:
+    if len(points) != partial.n_vertices:
         raise InputError(
-            f"{path}: has {len(points)} rows but {partial.name} has {len(partial.vertices)} "
+            f"{path}: has {len(points)} rows but {partial.name} has {partial.n_vertices} "
             "vertices; is it the ground truth of another pair?"
         )
-    bad = np.flatnonzero((points.face < -1) | (points.face >= len(full.faces)))
+    bad = np.flatnonzero((points.face < -1) | (points.face >= full.n_faces))
     if len(bad):
         raise InputError(f"{path}: row {bad[0]} refers to a face that {full.name} does not have")
     # A NaN fails every comparison and is refused with the rest.
     weights = points.barycentric
     bounded = (weights >= -_WEIGHT_ERROR) & (weights <= 1 + _WEIGHT_ERROR)
     sums = np.where(bounded, weights, np.nan).sum(axis=1)
-    fine = np.abs(sums - 1) <= _WEIGHT_ERROR
-    bad = np.flatnonzero((points.face >= 0) & ~fine)
+    bad = np.flatnonzero((points.face >= 0) & ~(np.abs(sums - 1) <= _WEIGHT_ERROR))
     if len(bad):
         raise InputError(
             f"{path}: row {bad[0]} has the weights {weights[bad[0]].tolist()}; three that are not "
             "negative and sum to 1 are expected"
         )
-    if region is None:
-        region = region_around(full, points)
-    elif region.shape != (len(full.vertices),):
-        raise InputError(f"{path}: 'region' has {region.shape} entries, not one per full vertex")
-    return GroundTruth(points, region)
 
 
 def region_around(full: Mesh, points: SurfacePoints) -> np.ndarray:
     """(n_full,) bool: vertices within 1.5 mean edge lengths, along edges, of a true image."""
-    from scipy.sparse.csgraph import dijkstra
-
     images = np.unique(points.nearest_vertex(full)[points.face >= 0])
     reach = _REGION_REACH * full.mean_edge_length
     near = dijkstra(edge_graph(full), directed=False, indices=images, min_only=True, limit=reach)
@@ -144,10 +148,10 @@ def _whole(path: Path, values: np.ndarray) -> np.ndarray:
 
 def _at_vertices(path: Path, full: Mesh, target: np.ndarray) -> SurfacePoints:
     target = _whole(path, target)
-    bad = np.flatnonzero((target < -1) | (target >= len(full.vertices)))
+    bad = np.flatnonzero((target < -1) | (target >= full.n_vertices))
     if len(bad):
         raise InputError(
             f"{path}: row {bad[0]} refers to vertex {target[bad[0]]} of {full.name}, which has "
-            f"vertices 0 to {len(full.vertices) - 1}"
+            f"vertices 0 to {full.n_vertices - 1}"
         )
     return SurfacePoints.at_vertices(full, target)

@@ -1,4 +1,4 @@
-"""How good is an answer when the truth is known (Sec. 5).
+"""Errors and scores of a match whose truth is known (Sec. 5).
 
 Geodesic errors are edge-graph distances on the full shape divided by the square root of its area;
 region scores are weighted by area.
@@ -43,17 +43,21 @@ class Evaluation:
 
 def evaluate(result: MatchResult, full: Mesh, truth: GroundTruth) -> Evaluation:
     """Compare a result with the truth; ``full`` is the mesh as it was given to `match`."""
-    errors = 100 * geodesic_errors(full, result.points, truth.points)
-    at_vertices = SurfacePoints.at_vertices(full, result.vertex_map)
-    vertex_errors = 100 * geodesic_errors(full, at_vertices, truth.points)
     known = truth.points.face >= 0
     matched = known & (result.face >= 0)
+
+    def errors_of(points: SurfacePoints) -> np.ndarray:
+        errors = 100 * geodesic_errors(full, points, truth.points)
+        return errors[matched] if matched.any() else np.array([np.nan])
+
+    errors = errors_of(result.points)
+    vertex_errors = errors_of(SurfacePoints.at_vertices(full, result.vertex_map))
     region = region_scores(result.region, truth.region, full.vertex_areas)
     return Evaluation(
-        geodesic_error=_mean(errors[matched]),
-        geodesic_error_vertex=_mean(vertex_errors[matched]),
-        geodesic_error_median=float(np.median(errors[matched])) if matched.any() else np.nan,
-        geodesic_error_worst=float(errors[matched].max()) if matched.any() else np.nan,
+        geodesic_error=float(errors.mean()),
+        geodesic_error_vertex=float(vertex_errors.mean()),
+        geodesic_error_median=float(np.median(errors)),
+        geodesic_error_worst=float(errors.max()),
         matched=100 * float(matched.sum() / max(known.sum(), 1)),
         **{name: 100 * value for name, value in region.items()},
     )
@@ -104,18 +108,18 @@ def _ways(graph: csr_matrix, sources: np.ndarray, targets: np.ndarray, reach: fl
 
 
 def _in_one_triangle(mesh: Mesh, goal: SurfacePoints, found: SurfacePoints) -> np.ndarray:
-    """(n,) bool: does the triangle of one point hold the other (a vertex or edge is shared)?"""
+    """(n,) bool: the triangle of one point holds the other (a vertex or edge is shared)."""
 
     def holds(faces: np.ndarray, points: SurfacePoints) -> np.ndarray:
         corners = mesh.faces[points.face]
         shared = (corners[:, :, None] == mesh.faces[faces][:, None, :]).any(axis=2)
-        return (shared | (points.barycentric <= 0)).all(axis=1)
+        return np.asarray((shared | (points.barycentric <= 0)).all(axis=1))
 
-    return holds(found.face, goal) | holds(goal.face, found)
+    return np.asarray(holds(found.face, goal) | holds(goal.face, found))
 
 
 def _corners(mesh: Mesh, points: SurfacePoints, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of each point's triangle (n, 3) and the way to them; inf if not needed."""
+    """Corners of each point's triangle (n, 3) and the way to them; inf where not needed."""
     corners = mesh.faces[points.face]
     legs = np.linalg.norm(mesh.vertices[corners] - at[:, None], axis=2)
     exact = points.barycentric.max(axis=1) == 1
@@ -152,8 +156,4 @@ def success_curve(scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
 
 def _shares(table: np.ndarray) -> np.ndarray:
     """Share of true rows per column; zero if there are no rows."""
-    return table.sum(axis=0) / max(len(table), 1)
-
-
-def _mean(values: np.ndarray) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+    return np.asarray(table.sum(axis=0) / max(len(table), 1))

@@ -2,7 +2,7 @@
 
 `full.ply` is the template. `posed.ply` is the same body in another pose with other vertices and
 other triangles; every one of its vertices is a known point (face, barycentric) of the template.
-Where the data comes from is told in `data/sample/LICENSE.md`.
+Its origin: `data/sample/LICENSE.md`.
 """
 
 from __future__ import annotations
@@ -49,17 +49,15 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The shipped meshes as they are, with the maps both ways.
+class PosePair:
+    """One surface in two poses, meshed twice, with the maps both ways.
 
     Attributes
     ----------
     posed, full : Mesh
-    posed_on_full : SurfacePoints
-        True point on ``full`` of every vertex of ``posed``.
-    full_on_posed : SurfacePoints
-        Point on ``posed`` of every vertex of ``full``. The two meshes are different samplings of
-        one surface, so going there and back ends within an edge of the start, not on it.
+    posed_on_full, full_on_posed : SurfacePoints
+        For every vertex of the first, its point on the second. The meshes may be different
+        samplings of the surface: there and back then ends within an edge of the start, not on it.
     """
 
     posed: Mesh
@@ -74,11 +72,11 @@ def sample_paths() -> Path:
     return Path(str(files("nho") / "data" / "sample"))
 
 
-def load_pair() -> Pair:
+def load_pair() -> PosePair:
     """Both shipped meshes and the true maps between them."""
     folder = sample_paths()
     with np.load(folder / "truth.npz", allow_pickle=False) as truth:
-        return Pair(
+        return PosePair(
             posed=Mesh.read(folder / "posed.ply"),
             full=Mesh.read(folder / "full.ply"),
             posed_on_full=_points(truth, "posed_to_full"),
@@ -101,7 +99,7 @@ def load_sample(kind: str = "plane", seed: int = 0) -> Sample:
     pair = load_pair()
     cut = _cut(pair.posed, kind, seed)
     truth = pair.posed_on_full[cut.vertex_of_parent]
-    face_is_kept = np.zeros(len(pair.posed.faces), dtype=bool)
+    face_is_kept = np.zeros(pair.posed.n_faces, dtype=bool)
     face_is_kept[cut.face_of_parent] = True
     return Sample(
         partial=cut.mesh,
@@ -119,7 +117,7 @@ def _cut(posed: Mesh, kind: str, seed: int) -> Cut:
     if kind == "plane":
         direction = np.random.default_rng(seed).normal(size=3)
         return cut_by_plane(posed, direction, keep_area=PLANE_KEEPS)
-    return take_faces(posed, np.ones(len(posed.faces), dtype=bool))
+    return take_faces(posed, np.ones(posed.n_faces, dtype=bool))
 
 
 def _points(truth: np.lib.npyio.NpzFile, name: str) -> SurfacePoints:

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from nho.evaluation.sample import Pair, load_pair
+from nho.evaluation.sample import PosePair, load_pair
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
@@ -130,7 +130,7 @@ def drawn(random: np.random.Generator) -> Poses:
 
 
 @cache
-def _sample() -> Pair:
+def _sample() -> PosePair:
     return load_pair()
 
 
