@@ -40,12 +40,13 @@ class Sample:
         """A share of the points (n, 3), each next one the farthest from those before."""
         count = min(max(_NEAREST, int(share * len(points))), MOST_SAMPLED, len(points))
         chosen = farthest_points(points, count)
-        distance, nearest = cKDTree(points[chosen]).query(points, k=min(_NEAREST, count))
-        closeness = 1 / (distance.reshape(len(points), -1) ** 2 + _SOFTENING)
+        found = cKDTree(points[chosen]).query(points, k=min(_NEAREST, count))
+        distance, nearest = (np.reshape(table, (len(points), -1)) for table in found)
+        closeness = 1 / (distance**2 + _SOFTENING)
         weight = closeness / closeness.sum(axis=1, keepdims=True)
         return cls(
             torch.from_numpy(chosen),
-            torch.from_numpy(nearest.reshape(len(points), -1)),
+            torch.from_numpy(nearest),
             torch.from_numpy(weight.astype(np.float32)),
         )
 
