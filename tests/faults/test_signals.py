@@ -14,7 +14,7 @@ import pytest
 
 import nho.runtime.atomic_folder
 from nho.lab.bench.rowfile import read_rows
-from nho.runtime.interrupts import Stopped, held_back, stops_raised
+from nho.runtime.interrupts import Stopped, deferred, stops_raised
 from tests.faults.given import QUICK, changes, match_words, names, result_in
 from tests.faults.running import Process, environment, run_here, start, wait_until, worker_processes
 
@@ -177,8 +177,8 @@ def test_every_public_name_is_found_and_no_other():
 def test_a_signal_waits_for_the_end_of_a_block_and_a_second_one_does_not(number, word, code):
     reached = []
     with stops_raised(), pytest.raises(Stopped) as stopped:
-        with held_back():
-            with held_back():
+        with deferred():
+            with deferred():
                 signal.raise_signal(number)
                 reached.append("inner")
             reached.append("outer")
@@ -186,7 +186,7 @@ def test_a_signal_waits_for_the_end_of_a_block_and_a_second_one_does_not(number,
     assert (stopped.value.word, stopped.value.exit_code) == (word, code)
     assert reached == ["inner", "outer"]
     with stops_raised(), pytest.raises(Stopped):
-        with held_back():
+        with deferred():
             signal.raise_signal(number)
             signal.raise_signal(number)
             pytest.fail("the second one waited")
@@ -208,7 +208,7 @@ def test_other_threads_may_use_both_and_change_nothing():
     handler, seen = signal.getsignal(signal.SIGINT), []
 
     def work():
-        with stops_raised(), held_back():
+        with stops_raised(), deferred():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

@@ -15,7 +15,7 @@ import nho.runtime.locks
 from nho.errors import CannotWrite, InputError
 from nho.runtime.atomic_file import sweep_parts, write_whole
 from nho.runtime.atomic_folder import sweep, whole_folder
-from nho.runtime.locks import held, if_abandoned
+from nho.runtime.locks import if_abandoned, locked
 from tests.faults.given import names
 from tests.faults.running import environment
 
@@ -117,8 +117,8 @@ def test_a_link_with_such_a_name_is_not_followed(tmp_path):
     assert names(tmp_path / "precious") == ["thesis"]
 
 
-def test_a_folder_swept_before_it_was_held_is_made_again(tmp_path, monkeypatch):
-    real, swept = nho.runtime.atomic_folder.held, []
+def test_a_folder_swept_before_it_was_locked_is_made_again(tmp_path, monkeypatch):
+    real, swept = nho.runtime.atomic_folder.locked, []
 
     def late(path):
         if not swept:
@@ -126,20 +126,20 @@ def test_a_folder_swept_before_it_was_held_is_made_again(tmp_path, monkeypatch):
             sweep(tmp_path, ["out"])
         return real(path)
 
-    monkeypatch.setattr(nho.runtime.atomic_folder, "held", late)
+    monkeypatch.setattr(nho.runtime.atomic_folder, "locked", late)
     put(tmp_path / "out", "whole")
     assert swept and not swept[0].exists()
     assert names(tmp_path) == ["out"] and content(tmp_path / "out")["first"] == "whole"
 
 
-def test_a_folder_is_held_by_one_only(tmp_path):
-    with held(tmp_path) as mine:
+def test_a_folder_is_locked_by_one_only(tmp_path):
+    with locked(tmp_path) as mine:
         assert mine
-        with held(tmp_path) as yours, if_abandoned(tmp_path) as abandoned:
+        with locked(tmp_path) as yours, if_abandoned(tmp_path) as abandoned:
             assert not yours and not abandoned
-    with if_abandoned(tmp_path) as abandoned, held(tmp_path) as mine:
+    with if_abandoned(tmp_path) as abandoned, locked(tmp_path) as mine:
         assert abandoned and not mine
-    with held(tmp_path / "gone") as mine, if_abandoned(tmp_path / "gone") as abandoned:
+    with locked(tmp_path / "gone") as mine, if_abandoned(tmp_path / "gone") as abandoned:
         assert not mine and not abandoned
 
 
@@ -183,7 +183,7 @@ def test_at_a_mount_point_a_second_writer_waits_and_then_says_so(tmp_path, monke
     put(tmp_path / "out", "earlier")
     monkeypatch.setattr(nho.runtime.atomic_folder, "_cannot_be_renamed", lambda place: True)
     monkeypatch.setattr(nho.runtime.atomic_folder, "_PATIENCE", 0.1)
-    with held(tmp_path / "out"), pytest.raises(CannotWrite, match="another process writes it"):
+    with locked(tmp_path / "out"), pytest.raises(CannotWrite, match="another process writes it"):
         put(tmp_path / "out", "new")
     assert content(tmp_path / "out") == {"first": "earlier", "last": "earlier"}
     put(tmp_path / "out", "new")

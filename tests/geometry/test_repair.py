@@ -16,7 +16,7 @@ SQUARE = np.array([[0.0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]])
 def check_laws(mesh: Mesh) -> None:
     """Everything that must hold for any mesh and its repair."""
     done = repair(mesh)
-    solver, user, face = done.solver_of_user, done.user_of_solver, done.face_of_solver
+    solver, user, face = done.solver_of_given, done.given_of_solver, done.given_face
     assert solver.shape == (mesh.n_vertices,) and user.shape == (done.mesh.n_vertices,)
     assert face.shape == (done.mesh.n_faces,)
     # Order is kept, and a solver vertex maps to itself there and back.
@@ -67,9 +67,9 @@ def test_a_clean_mesh_comes_back_as_it_is():
     mesh = Mesh(ball.vertices[order], np.argsort(order)[ball.faces])
     done = repair(mesh)
     assert done.mesh is mesh and done.notes == ()
-    assert np.array_equal(done.solver_of_user, np.arange(mesh.n_vertices))
-    assert np.array_equal(done.user_of_solver, np.arange(mesh.n_vertices))
-    assert np.array_equal(done.face_of_solver, np.arange(mesh.n_faces))
+    assert np.array_equal(done.solver_of_given, np.arange(mesh.n_vertices))
+    assert np.array_equal(done.given_of_solver, np.arange(mesh.n_vertices))
+    assert np.array_equal(done.given_face, np.arange(mesh.n_faces))
 
 
 def test_every_action_has_one_note_with_count_and_first_index():
@@ -84,8 +84,8 @@ def test_every_action_has_one_note_with_count_and_first_index():
         "scan.ply: left out 1 vertex that no face uses (first: vertex 5)",
     )
     assert done.mesh.faces.tolist() == [[0, 1, 2], [0, 2, 3]]
-    assert done.solver_of_user.tolist() == [0, 1, 2, 3, 2, -1]
-    assert done.face_of_solver.tolist() == [0, 2]
+    assert done.solver_of_given.tolist() == [0, 1, 2, 3, 2, -1]
+    assert done.given_face.tolist() == [0, 2]
     check_laws(mesh)
 
 
@@ -97,8 +97,8 @@ def test_a_degenerate_face_is_not_counted_as_duplicate_too():
 def test_a_used_vertex_stands_for_its_equals():
     vertices = np.vstack([SQUARE[0], SQUARE])  # vertex 0 is an unused twin of vertex 1
     done = repair(Mesh(vertices, [[1, 2, 3], [1, 3, 4]]))
-    assert done.user_of_solver.tolist() == [1, 2, 3, 4]
-    assert done.solver_of_user.tolist() == [0, 0, 1, 2, 3]
+    assert done.given_of_solver.tolist() == [1, 2, 3, 4]
+    assert done.solver_of_given.tolist() == [0, 0, 1, 2, 3]
 
 
 def test_nearly_equal_vertices_are_not_welded():

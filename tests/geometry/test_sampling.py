@@ -6,7 +6,7 @@ import pytest
 from nho.errors import InputError
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
-from nho.geometry.sampling import METHODS, sample_vertices
+from nho.geometry.sampling import METHODS, farthest_points, sample_vertices
 from nho.geometry.synthetic import sphere, torus
 
 MESH = torus(16, 9)
@@ -116,3 +116,12 @@ def test_an_unknown_method_is_refused():
 def test_a_negative_seed_is_refused():
     with pytest.raises(InputError, match="seed"):
         sample_vertices(MESH, 3, seed=-1)
+
+
+def test_each_next_point_is_the_farthest_from_those_before():
+    points = np.random.default_rng(0).standard_normal((300, 3))
+    chosen = farthest_points(points, 40)
+    for place in range(1, 40):
+        gap = np.linalg.norm(points[:, None] - points[chosen[:place]], axis=2).min(axis=1)
+        assert gap[chosen[place]] == pytest.approx(gap.max())
+    assert len(set(farthest_points(np.zeros((9, 3)), 9))) == 9

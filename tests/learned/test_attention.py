@@ -7,21 +7,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from nho.learned.attention import Propagation, Refinement, Sample, farthest_points  # noqa: E402
+from nho.learned.attention import Propagation, Refinement, Sample  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def points():
     return np.random.default_rng(0).standard_normal((300, 3))
-
-
-def test_each_next_point_is_the_farthest_from_those_before(points):
-    chosen = farthest_points(points, 40)
-    for place in range(1, 40):
-        gap = np.linalg.norm(points[:, None] - points[chosen[:place]], axis=2).min(axis=1)
-        assert gap[chosen[place]] == pytest.approx(gap.max())
-    assert len(set(farthest_points(np.zeros((9, 3)), 9))) == 9
 
 
 def test_chosen_vertices_keep_their_values_and_others_lie_between(points):

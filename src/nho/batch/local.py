@@ -20,7 +20,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from nho.batch.job import Outcome, Work
-from nho.runtime.interrupts import held_back
+from nho.runtime.interrupts import deferred
 from nho.runtime.terminal import log_to_terminal
 
 _ATTEMPTS = 2  # a killed worker may be bad luck; two in a row are not
@@ -129,7 +129,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), daemon=True, name="nho batch")
-        with held_back(), _interrupts_blocked():  # half a start would leave a process behind
+        with deferred(), _interrupts_blocked():  # half a start would leave a process behind
             self.process.start()
         theirs.close()
         self.job: Work | None = None

@@ -33,7 +33,7 @@ from nho.batch.survey import Survey, Surveyor
 from nho.errors import CannotWrite, InputError
 from nho.runtime.atomic_file import sweep_parts, write_whole
 from nho.runtime.atomic_folder import sweep
-from nho.runtime.interrupts import held_back
+from nho.runtime.interrupts import deferred
 from nho.runtime.memory import available_memory
 from nho.runtime.parallel import thread_count
 from nho.settings import Settings
@@ -126,7 +126,7 @@ def run_batch(
             except CannotWrite as problem:
                 raise CannotWrite(f"{problem}; {KEPT}") from problem
             finally:
-                with held_back(), suppress(CannotWrite):
+                with deferred(), suppress(CannotWrite):
                     _tidy(out, pairs)
                     if run.waits:
                         run.look_again()

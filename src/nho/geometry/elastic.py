@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from nho.geometry.alignment import nearest_rotations
 from nho.geometry.factors import Factor, factorised
 from nho.geometry.mesh import Mesh
-from nho.geometry.rotations import nearest_rotations
 
 # Weights outside this range belong to slivers; clipped, every local step stays well posed.
 _WEIGHT_RANGE = (0.05, 5.0)

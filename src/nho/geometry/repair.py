@@ -7,7 +7,8 @@ numbering of their file. `repair` serves both: a mesh to compute on, and maps bo
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
 from nho.geometry.mesh import BoolArray, IntArray, Mesh
@@ -21,16 +22,16 @@ class Repaired:
     Attributes
     ----------
     mesh : the solver's mesh; vertices and faces keep the user's order.
-    solver_of_user : (n_user,) int, solver vertex of every user vertex; -1 = no face uses it.
-    user_of_solver : (n_solver,) int, user vertex of every solver vertex, ascending.
-    face_of_solver : (m_solver,) int, user face of every solver face, ascending.
+    solver_of_given : (n_user,) int, solver vertex of every user vertex; -1 = no face uses it.
+    given_of_solver : (n_solver,) int, user vertex of every solver vertex, ascending.
+    given_face : (m_solver,) int, user face of every solver face, ascending.
     notes : one sentence for everything that was changed or is worth knowing; user indices.
     """
 
     mesh: Mesh
-    solver_of_user: IntArray
-    user_of_solver: IntArray
-    face_of_solver: IntArray
+    solver_of_given: IntArray
+    given_of_solver: IntArray
+    given_face: IntArray
     notes: tuple[str, ...]
 
 
@@ -61,25 +62,25 @@ def repair(mesh: Mesh) -> Repaired:
     _note_faces(notes, mesh.name, "dropped", degenerate, "with a repeated vertex")
     duplicate = _repeats(faces) & ~degenerate
     _note_faces(notes, mesh.name, "dropped", duplicate, "with the vertices of an earlier face")
-    face_of_solver = np.flatnonzero(~(degenerate | duplicate)).astype(np.int64)
-    if len(face_of_solver) == 0:
+    given_face = np.flatnonzero(~(degenerate | duplicate)).astype(np.int64)
+    if len(given_face) == 0:
         raise InputError(
             f"{mesh.name}: all {mesh.n_faces} faces have a repeated vertex, so no surface is left; "
             "re-export the mesh"
         )
 
     used = np.zeros(mesh.n_vertices, dtype=bool)
-    used[mesh.faces[face_of_solver]] = True
+    used[mesh.faces[given_face]] = True
     # Of equal vertices the first that a kept face uses stands for all of them.
     representative = np.full(len(first), -1, dtype=np.int64)
     used_descending = np.flatnonzero(used)[::-1]
     representative[group[used_descending]] = used_descending
-    user_of_solver = np.sort(representative[representative >= 0])
+    given_of_solver = np.sort(representative[representative >= 0])
     solver_of_group = np.full(len(first), -1, dtype=np.int64)
-    solver_of_group[group[user_of_solver]] = np.arange(len(user_of_solver))
-    solver_of_user = solver_of_group[group]
+    solver_of_group[group[given_of_solver]] = np.arange(len(given_of_solver))
+    solver_of_given = solver_of_group[group]
 
-    unused = solver_of_user < 0
+    unused = solver_of_given < 0
     if unused.any():
         notes.append(
             f"{mesh.name}: left out {_many(int(unused.sum()), 'vertex', 'vertices')} that no face "
@@ -88,12 +89,12 @@ def repair(mesh: Mesh) -> Repaired:
     if not notes:
         repaired = mesh
     else:
-        solver_faces = solver_of_group[faces[face_of_solver]]
-        repaired = Mesh(mesh.vertices[user_of_solver], solver_faces, mesh.name)
-    _note_what_stays(notes, repaired, user_of_solver, face_of_solver)
-    for array in (solver_of_user, user_of_solver, face_of_solver):
+        solver_faces = solver_of_group[faces[given_face]]
+        repaired = Mesh(mesh.vertices[given_of_solver], solver_faces, mesh.name)
+    _note_what_stays(notes, repaired, given_of_solver, given_face)
+    for array in (solver_of_given, given_of_solver, given_face):
         array.setflags(write=False)
-    return Repaired(repaired, solver_of_user, user_of_solver, face_of_solver, tuple(notes))
+    return Repaired(repaired, solver_of_given, given_of_solver, given_face, tuple(notes))
 
 
 def zero_area_faces(mesh: Mesh) -> BoolArray:
@@ -107,8 +108,33 @@ def zero_area_faces(mesh: Mesh) -> BoolArray:
     # times the longest side.
     largest = np.abs(vertices).max(axis=1)
     rounding = 4 * np.finfo(np.float64).eps * largest[mesh.faces].max(axis=1)
-    zero: npt.NDArray[np.bool_] = doubled_area <= rounding * longest
+    zero: BoolArray = doubled_area <= rounding * longest
     return zero
+
+
+def faces_to_flip(mesh: Mesh) -> BoolArray:
+    """(m,) bool: the fewest faces to flip so that neighbours run the same way round.
+
+    Neighbours share an edge that no third face uses. Patches that cannot be made to agree, such
+    as a Moebius strip, are left as they are.
+    """
+    first, second, agree = _neighbours(mesh)
+    m = len(mesh.faces)
+    if agree.all():
+        return np.zeros(m, dtype=bool)
+    # Every face stands for two nodes, as it is (f) and flipped (f + m). An edge joins the
+    # states that agree, so a component is a choice for a whole patch, and has a mirror image.
+    other = np.where(agree, second, second + m)
+    mirrored = np.where(agree, second + m, second)
+    start, end = np.concatenate([first, first + m]), np.concatenate([other, mirrored])
+    graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(2 * m, 2 * m))
+    _, label = connected_components(graph, directed=False)
+    as_it_is, flipped = label[:m], label[m:]
+    faces_kept = np.bincount(as_it_is, minlength=label.max() + 1)
+    more_kept = faces_kept[flipped] - faces_kept[as_it_is]
+    # In a tie the choice that leaves the first face of the patch alone, which has the lower label.
+    to_flip: BoolArray = (more_kept > 0) | ((more_kept == 0) & (flipped < as_it_is))
+    return to_flip
 
 
 def _repeats(faces: IntArray) -> BoolArray:
@@ -121,12 +147,27 @@ def _repeats(faces: IntArray) -> BoolArray:
     return repeats
 
 
+def _neighbours(mesh: Mesh) -> tuple[IntArray, IntArray, BoolArray]:
+    """Pairs of faces at an edge of two (first, second), and whether they run the same way round."""
+    m = len(mesh.faces)
+    start, end = mesh.faces.ravel(), np.roll(mesh.faces, -1, axis=1).ravel()
+    face = np.repeat(np.arange(m), 3)
+    key = np.minimum(start, end) * mesh.n_vertices + np.maximum(start, end)
+    order = np.argsort(key, kind="stable")
+    key, face, upward = key[order], face[order], (start < end)[order]
+    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    uses = np.diff(begins, append=len(key))
+    pairs = begins[uses == 2]
+    # Seen from the same side, two neighbours run along their edge in opposite directions.
+    return face[pairs], face[pairs + 1], upward[pairs] != upward[pairs + 1]
+
+
 def _note_what_stays(
-    notes: list[str], mesh: Mesh, user_of_solver: IntArray, face_of_solver: IntArray
+    notes: list[str], mesh: Mesh, given_of_solver: IntArray, given_face: IntArray
 ) -> None:
     crowded = np.flatnonzero(mesh.edge_face_counts > 2)
     if len(crowded):
-        start, end = user_of_solver[mesh.edges[crowded[0]]]
+        start, end = given_of_solver[mesh.edges[crowded[0]]]
         notes.append(
             f"{mesh.name}: kept {_many(len(crowded), 'edge', 'edges')} with more than two faces "
             f"(first: between vertices {start} and {end})"
@@ -135,7 +176,7 @@ def _note_what_stays(
     if len(flat):
         notes.append(
             f"{mesh.name}: kept {_many(len(flat), 'face', 'faces')} without area "
-            f"(first: face {face_of_solver[flat[0]]})"
+            f"(first: face {given_face[flat[0]]})"
         )
 
 

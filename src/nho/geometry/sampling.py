@@ -1,12 +1,14 @@
-"""Well-spread vertices of a mesh, as places for anchors (App. F)."""
+"""Farthest-point sampling: evenly distributed vertices, as places for anchors (App. F)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.geodesics import distances_from, edge_graph
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, IntArray, Mesh
 
 METHODS = ("geodesic", "euclidean", "random")
 
@@ -44,17 +46,40 @@ def sample_vertices(
     random = np.random.default_rng(seed)
     if method == "random":
         return random.choice(candidates, count, replace=False)
-    graph = edge_graph(mesh)
+    first = int(random.integers(len(candidates)))
+    if method == "euclidean":
+        places = mesh.vertices[candidates]
+        order = _farthest(
+            first, count, lambda place: np.linalg.norm(places - places[place], axis=1)
+        )
+    else:
+        graph = edge_graph(mesh)
+        order = _farthest(
+            first, count, lambda place: distances_from(graph, candidates[[place]])[0, candidates]
+        )
+    return candidates[order]
 
-    def distance(vertex: int) -> np.ndarray:
-        if method == "geodesic":
-            return distances_from(graph, np.array([vertex]))[0, candidates]
-        return np.linalg.norm(mesh.vertices[candidates] - mesh.vertices[vertex], axis=1)
 
-    chosen = [int(random.integers(len(candidates)))]
-    nearest = distance(candidates[chosen[0]])
+def farthest_points(points: FloatArray, count: int) -> IntArray:
+    """(count,) rows of (n, 3) points by straight distance, whatever their order.
+
+    The first is the point farthest from the mean.
+    """
+    first = int(((points - points.mean(axis=0)) ** 2).sum(axis=1).argmax())
+    columns = np.ascontiguousarray(points.T)
+
+    def squared(place: int) -> FloatArray:
+        x, y, z = columns - columns[:, place, None]
+        return x * x + y * y + z * z
+
+    return _farthest(first, count, squared)
+
+
+def _farthest(first: int, count: int, distances: Callable[[int], FloatArray]) -> IntArray:
+    """(count,) places, each next one the farthest from those before; (n,) distances from one."""
+    chosen, nearest = [first], np.array(np.inf)
     while len(chosen) < count:
-        nearest[chosen] = -1.0  # never twice, even where vertices coincide
-        chosen.append(int(np.argmax(nearest)))
-        nearest = np.minimum(nearest, distance(candidates[chosen[-1]]))
-    return candidates[chosen]
+        nearest = np.minimum(nearest, distances(chosen[-1]))
+        nearest[chosen[-1]] = -1.0  # never twice, even where places coincide
+        chosen.append(int(nearest.argmax()))
+    return np.array(chosen)

@@ -9,6 +9,7 @@ import torch
 from scipy.spatial import cKDTree
 from torch import Tensor, nn
 
+from nho.geometry.sampling import farthest_points
 from nho.learned.functional_maps import unit_rows
 
 _NEAREST = 3  # attended vertices that a vertex between them takes its features from
@@ -53,21 +54,6 @@ class Sample:
     def spread(self, values: Tensor) -> Tensor:
         """(n, c) values at all vertices from (m, c) at the chosen ones."""
         return (values[self.nearest] * self.weight[:, :, None]).sum(dim=1)
-
-
-def farthest_points(points: np.ndarray, count: int) -> np.ndarray:
-    """(count,) indices; the first is the point farthest from the mean, which no order changes."""
-    gap = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
-    chosen = np.empty(count, dtype=np.int64)
-    chosen[0] = gap.argmax()
-    nearest = np.full(len(points), np.inf)
-    columns = np.ascontiguousarray(points.T)
-    for place in range(1, count):
-        x, y, z = columns - columns[:, chosen[place - 1], None]
-        np.minimum(nearest, x * x + y * y + z * z, out=nearest)
-        nearest[chosen[place - 1]] = -1.0  # never twice, even where points coincide
-        chosen[place] = nearest.argmax()
-    return chosen
 
 
 class Propagation(nn.Module):

@@ -13,8 +13,8 @@ import torch
 from scipy.spatial import cKDTree
 from torch import Tensor, nn
 
+from nho.geometry.sampling import farthest_points
 from nho.learned.architecture import Architecture
-from nho.learned.attention import farthest_points
 from nho.learned.diffusion_net import DiffusionNet
 from nho.learned.functional_maps import soft_map, unit_rows
 from nho.learned.matcher import Matcher, Output

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nho.geometry.alignment import nearest_rotations
 from nho.geometry.closest import FacingSearch
 from nho.geometry.coarsening import Coarse
 from nho.geometry.mesh import Mesh
-from nho.geometry.rotations import nearest_rotations
 from nho.geometry.surface import SurfacePoints, closest_on_triangles
 from nho.io.meshes.polygons import ragged
 from nho.runtime.parallel import Workers

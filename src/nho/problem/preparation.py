@@ -14,9 +14,8 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.ordering import canonical_order, reordered
-from nho.geometry.repair import Repaired, repair, zero_area_faces
+from nho.geometry.repair import Repaired, faces_to_flip, repair, zero_area_faces
 from nho.geometry.surface import SurfacePoints
-from nho.geometry.winding import faces_to_turn
 from nho.problem.anchors import FEWEST, Anchors
 
 MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
@@ -165,7 +164,7 @@ def _distinct(
     partner: dict[int, int] = {}  # solver vertex of the partial shape -> row
     given = anchors.vertices(partial, full)
     solver = np.stack(
-        [done.solver_of_user[given[:, column]] for column, done in enumerate(repaired)], axis=1
+        [done.solver_of_given[given[:, column]] for column, done in enumerate(repaired)], axis=1
     )
     names = anchors.names
     for row, (p, q) in enumerate(solver.tolist()):
@@ -242,7 +241,7 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     """Keep components that hold an anchor (the largest if there is none); turn faces one way; put
     in canonical order; centre."""
     labels = done.mesh.components
-    wanted = np.unique(labels[done.solver_of_user[anchored]])
+    wanted = np.unique(labels[done.solver_of_given[anchored]])
     why = "hold no anchor"
     if not len(anchored):
         wanted = np.array([np.bincount(labels, done.mesh.vertex_areas).argmax()])
@@ -254,7 +253,7 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
         notes.append(
             f"{given.name}: {count - len(wanted)} of {count} connected components {why} "
             f"and are left out ({int((~keep).sum())} vertices, the first is "
-            f"{done.user_of_solver[np.flatnonzero(~keep)[0]]})"
+            f"{done.given_of_solver[np.flatnonzero(~keep)[0]]})"
         )
     if len(wanted) > 1:
         notes.append(
@@ -265,9 +264,9 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
     vertices = done.mesh.vertices[keep]
     mesh = Mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
-    turned = faces_to_turn(mesh)
+    turned = faces_to_flip(mesh)
     if turned.any():
-        first = done.face_of_solver[kept_faces[np.argmax(turned)]]
+        first = done.given_face[kept_faces[np.argmax(turned)]]
         notes.append(
             f"{given.name}: turned over {int(turned.sum())} of {len(turned)} faces, which ran "
             f"the other way round than their neighbours (first: face {first})"
@@ -276,10 +275,10 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
         mesh = Mesh(vertices, faces, given.name)
     order = canonical_order(mesh)
     mesh, face_order = reordered(mesh, order)
-    given_of_solver = done.user_of_solver[keep][order]
+    given_of_solver = done.given_of_solver[keep][order]
     place = np.full(len(keep), -1)
     place[np.flatnonzero(keep)[order]] = np.arange(len(order))
-    solver_of_given = np.where(done.solver_of_user >= 0, place[done.solver_of_user], -1)
+    solver_of_given = np.where(done.solver_of_given >= 0, place[done.solver_of_given], -1)
     centred = Mesh(mesh.vertices - mesh.vertices.mean(axis=0), mesh.faces, given.name)
-    faces = done.face_of_solver[kept_faces[face_order]]
+    faces = done.given_face[kept_faces[face_order]]
     return Side(given, centred, solver_of_given, given_of_solver, faces), notes

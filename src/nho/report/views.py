@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nho.geometry.alignment import nearest_rotation
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 
@@ -49,9 +50,7 @@ def rotation_onto_full(
     target = points[matched].positions(full)
     source = source - np.average(source, axis=0, weights=weights)
     target = target - np.average(target, axis=0, weights=weights)
-    left, _, right = np.linalg.svd((source * weights[:, None]).T @ target)
-    handed = np.diag([1, 1, np.sign(np.linalg.det(left @ right))])
-    return right.T @ handed @ left.T
+    return nearest_rotation(target.T @ (source * weights[:, None]))
 
 
 def turn_beside(

@@ -20,8 +20,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from nho.errors import CannotWrite, InputError
-from nho.runtime.interrupts import held_back
-from nho.runtime.locks import held, if_abandoned
+from nho.runtime.interrupts import deferred
+from nho.runtime.locks import if_abandoned, locked
 
 PREFIX = ".nho-"  # of everything unfinished
 _UNFINISHED = re.compile(r"\.nho-(.*)\.[a-z0-9_]{8}(\.old)?", re.DOTALL)  # as mkdtemp ends names
@@ -46,7 +46,7 @@ def whole_folder(folder: Path, last: str, check: Callable[[Path], None]) -> Iter
     made = _first_missing(place.parent)
     with ExitStack() as stack:
         try:
-            with held_back():
+            with deferred():
                 stack.callback(lambda: _remove_empty(made, place.parent))
                 place.parent.mkdir(parents=True, exist_ok=True)
                 inside = _cannot_be_renamed(place)
@@ -54,7 +54,7 @@ def whole_folder(folder: Path, last: str, check: Callable[[Path], None]) -> Iter
                 sweep(beside, [place.name])
                 staging = stack.enter_context(_staging(beside, place.name))
             yield staging
-            with held_back():
+            with deferred():
                 if inside:
                     _move_files(staging, place, last)
                 else:
@@ -88,12 +88,12 @@ def sweep(parent: Path, names: Collection[str]) -> None:
 
 @contextmanager
 def _staging(parent: Path, name: str) -> Iterator[Path]:
-    """A new folder, held while it is being written."""
+    """A new folder, locked while it is being written."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{name}.", dir=parent))
         with ExitStack() as stack:
             stack.callback(_removed, path)
-            if not stack.enter_context(held(path)):  # swept before it was held
+            if not stack.enter_context(locked(path)):  # swept before it was locked
                 continue
             os.chmod(path, 0o777 & ~_umask())
             yield path
@@ -101,7 +101,7 @@ def _staging(parent: Path, name: str) -> Iterator[Path]:
 
 
 def _removed(path: Path) -> None:
-    with held_back():
+    with deferred():
         shutil.rmtree(path, ignore_errors=True)
 
 
@@ -127,7 +127,7 @@ def _put_in_place(staging: Path, place: Path, check: Callable[[], None]) -> None
             os.rename(place, old)
         except FileNotFoundError:
             continue  # another process has just moved it
-        with held(old):
+        with locked(old):
             try:
                 os.rename(staging, place)
                 return
@@ -167,7 +167,7 @@ def _move_files(staging: Path, place: Path, last: str) -> None:
     last."""
     end = time.monotonic() + _PATIENCE
     while True:
-        with held(place) as free:
+        with locked(place) as free:
             if free:
                 (place / last).unlink(missing_ok=True)
                 new = sorted(path.name for path in staging.iterdir())

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-_holding = 0  # how many blocks of `held_back` the main thread is in
+_deferring = 0  # how many blocks of `deferred` the main thread is in
 _waiting: int | None = None  # the signal that came meanwhile
 
 
@@ -61,25 +61,25 @@ def stops_raised() -> Iterator[None]:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def deferred() -> Iterator[None]:
     """A signal in this block is raised at its end; a second one is raised at once."""
-    global _holding, _waiting
+    global _deferring, _waiting
     if threading.current_thread() is not threading.main_thread():  # signals do not come here
         yield
         return
-    _holding += 1
+    _deferring += 1
     try:
         yield
     finally:
-        _holding -= 1
-        if not _holding and _waiting is not None:
+        _deferring -= 1
+        if not _deferring and _waiting is not None:
             number, _waiting = _waiting, None
             raise Stopped(number)
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
     global _waiting
-    if _holding and _waiting is None:
+    if _deferring and _waiting is None:
         _waiting = number
         return
     raise Stopped(number)

@@ -45,8 +45,8 @@ def try_lock(handle: int) -> bool | None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[bool]:
-    """Hold a folder meanwhile; False if another process has it or has removed it."""
+def locked(folder: Path) -> Iterator[bool]:
+    """Lock a folder during the block; False if another process has it or has removed it."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except PermissionError:  # Windows opens no folders
@@ -63,7 +63,7 @@ def held(folder: Path) -> Iterator[bool]:
 
 @contextmanager
 def if_abandoned(folder: Path) -> Iterator[bool]:
-    """Whether no living process holds the folder; nobody can take it meanwhile."""
+    """Whether no living process has locked the folder; none can during the block."""
     try:
         handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
@@ -73,8 +73,8 @@ def if_abandoned(folder: Path) -> Iterator[bool]:
         yield _old(folder)
         return
     try:
-        locked = try_lock(handle)
-        yield _old(folder) if locked is None else locked
+        free = try_lock(handle)
+        yield _old(folder) if free is None else free
     finally:
         os.close(handle)
 

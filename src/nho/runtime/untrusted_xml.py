@@ -14,7 +14,7 @@ from xml.parsers import expat
 Element = ElementTree.Element
 
 
-class Declares(ValueError):
+class DoctypeRefused(ValueError):
     """The document declares something of its own."""
 
 
@@ -23,7 +23,7 @@ def parse_xml(data: bytes | str) -> Element:
 
     Raises
     ------
-    Declares
+    DoctypeRefused
         If there is a DOCTYPE with declarations; one that only names the document is fine.
     ValueError
         If it is not XML.
@@ -46,7 +46,7 @@ def parse_xml(data: bytes | str) -> Element:
 
 def _only_a_name(name: str, system: str | None, public: str | None, declares: int) -> None:
     if declares:
-        raise Declares(f"the document type {name!r} declares something")
+        raise DoctypeRefused(f"the document type {name!r} declares something")
 
 
 def _unknown(name: str, is_parameter: int) -> None:

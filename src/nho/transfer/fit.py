@@ -86,7 +86,7 @@ def fit_template(
     surface_map = SurfaceMap(result, partial, full, min_confidence=min_confidence)
     scan = Scan(surface_map)
     repaired = repair(full)
-    at = surface_map.to_partial(SurfacePoints.at_vertices(full, repaired.user_of_solver))
+    at = surface_map.to_partial(SurfacePoints.at_vertices(full, repaired.given_of_solver))
     targets, held = scan.places(at)
     if held.sum() < _FEWEST:
         raise InputError(

@@ -9,8 +9,8 @@ from scipy.spatial import cKDTree
 
 from nho.geometry.closest import FacingSearch
 from nho.geometry.mesh import Mesh
+from nho.geometry.repair import faces_to_flip
 from nho.geometry.surface import SurfacePoints
-from nho.geometry.winding import faces_to_turn
 from nho.io.meshes.polygons import equal_points
 from nho.runtime.parallel import workers
 
@@ -22,7 +22,7 @@ _ROWS = 1 << 15  # points looked up at once: bounds the memory
 def faces_that_disagree(mesh: Mesh) -> np.ndarray:
     """(m,) bool: faces to turn over so that all run the same way round, even across seams."""
     _, group = equal_points(mesh.vertices)
-    return faces_to_turn(Mesh(mesh.vertices, group[mesh.faces], mesh.name))
+    return faces_to_flip(Mesh(mesh.vertices, group[mesh.faces], mesh.name))
 
 
 class OrientedSurface:

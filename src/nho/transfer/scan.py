@@ -27,7 +27,7 @@ class Scan:
         self.mesh = repaired.mesh
         self.size = float(np.linalg.norm(np.ptp(self.mesh.vertices, axis=0)))
         self._of_face = np.full(partial.n_faces, -1)
-        self._of_face[repaired.face_of_solver] = np.arange(self.mesh.n_faces)
+        self._of_face[repaired.given_face] = np.arange(self.mesh.n_faces)
         turned = self._turned(surface_map)
         self._surface = OrientedSurface(self.mesh, turned, surface_map.full.mean_edge_length)
 

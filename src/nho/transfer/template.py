@@ -9,12 +9,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from nho.geometry.alignment import similarity
+from nho.geometry.alignment import nearest_rotations, similarity
 from nho.geometry.elastic import Elastic
 from nho.geometry.factors import Factor, factorised
 from nho.geometry.mesh import Mesh
 from nho.geometry.repair import Repaired
-from nho.geometry.rotations import nearest_rotations
 from nho.transfer.oriented import faces_that_disagree
 
 _FOLLOWED = 50  # vertices that a loose part (an eye, a button) is fixed to
@@ -76,7 +75,7 @@ class Template:
 
     def spread(self, values: np.ndarray, nothing: float) -> np.ndarray:
         """(n_given,) values of all vertices of the template as it was given."""
-        of_given = self._repaired.solver_of_user
+        of_given = self._repaired.solver_of_given
         return np.where(of_given >= 0, values[of_given], nothing).astype(values.dtype)
 
     def with_loose_parts(self, positions: np.ndarray) -> np.ndarray:
@@ -84,7 +83,7 @@ class Template:
 
         Parts that are not held anywhere, and vertices of no face, go along with what is near.
         """
-        of_given = self._repaired.solver_of_user
+        of_given = self._repaired.solver_of_given
         given = self._given.vertices * self._size
         inside = of_given >= 0
         out = np.empty_like(given)

@@ -7,7 +7,6 @@ import pytest
 
 import nho
 from nho.evaluation.metrics import region_scores
-from nho.geometry.alignment import similarity
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
@@ -124,34 +123,6 @@ def test_nearest_undoes_any_similarity_and_tells_the_scale(whole, piece, anchors
     result = baselines.run("nearest", moved, whole, anchors[:3])
     assert gaps(result, whole, piece.vertex_of_parent).max() < 1e-6
     assert result.scale == pytest.approx(1 / 250)
-
-
-def test_similarity_never_reflects(piece):
-    points = piece.mesh.vertices
-    scale, rotation, _ = similarity(points, points * [1.0, 1.0, -1.0])
-    np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
-    assert np.linalg.det(rotation) == pytest.approx(1)
-    assert 0 < scale < 1
-
-
-def test_similarity_is_the_one_of_least_squares(piece):
-    random = np.random.default_rng(2)
-    start = piece.mesh.vertices
-    goal = 3 * start[:, [1, 2, 0]] + 0.3 * random.standard_normal(start.shape)
-
-    def misfit(scale, rotation, shift):
-        return ((scale * start @ rotation.T + shift - goal) ** 2).sum()
-
-    scale, rotation, shift = similarity(start, goal)
-    best = misfit(scale, rotation, shift)
-    assert best < misfit(scale * 1.01, rotation, shift)
-    assert best < misfit(scale * 0.99, rotation, shift)
-    assert best < misfit(scale, rotation, shift + 0.01)
-    for axis in np.eye(3):
-        tilt = np.eye(3) + 0.01 * np.cross(np.eye(3), axis)
-        tilt = np.linalg.qr(tilt)[0]
-        tilt *= np.sign(np.diag(tilt))
-        assert best < misfit(scale, tilt @ rotation, shift)
 
 
 @pytest.mark.parametrize("name", NAMES)

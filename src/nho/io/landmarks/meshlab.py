@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 from nho.errors import InputError
 from nho.io.landmarks.parsing import from_text, short, text_of
 from nho.io.landmarks.points import Landmarks, Rows
-from nho.runtime.untrusted_xml import Declares, parse_xml
+from nho.runtime.untrusted_xml import DoctypeRefused, parse_xml
 
 
 def read(data: bytes, name: str) -> Landmarks:
@@ -15,7 +15,7 @@ def read(data: bytes, name: str) -> Landmarks:
     text = text_of(data, name)
     try:
         root = parse_xml(text)
-    except Declares:  # MeshLab itself writes a DOCTYPE, but an empty one
+    except DoctypeRefused:  # MeshLab itself writes a DOCTYPE, but an empty one
         raise InputError(
             f"{name}: picked points declare no entities; save them again in MeshLab"
         ) from None

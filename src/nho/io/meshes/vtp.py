@@ -12,7 +12,7 @@ from nho.errors import InputError
 from nho.io.meshes.polygons import FloatArray, IntArray, triangulate, whole_numbers
 from nho.io.meshes.text import parse_numbers, shown, token_starts
 from nho.io.meshes.vtk import lengths_of
-from nho.runtime.untrusted_xml import Declares, Element, parse_xml
+from nho.runtime.untrusted_xml import DoctypeRefused, Element, parse_xml
 
 TYPES = {
     **{f"Int{8 * size}": f"i{size}" for size in (1, 2, 4, 8)},
@@ -116,7 +116,7 @@ def open_vtp(data: bytes, name: str) -> tuple[Element, VtpFile]:
         data = data[: begin.end()] + data[end:]
     try:
         root = parse_xml(data)
-    except Declares as error:
+    except DoctypeRefused as error:
         raise InputError(
             f"{name}: a VTP file has no DOCTYPE that declares anything; re-export the mesh"
         ) from error

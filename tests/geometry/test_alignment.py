@@ -1,11 +1,11 @@
-"""Nearest rotations: the answer of an SVD, whatever the matrix."""
+"""Nearest rotations: the answer of an SVD, whatever the matrix. Similarities: least squares."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from nho.geometry.rotations import nearest_rotations
+from nho.geometry.alignment import nearest_rotation, nearest_rotations, similarity
 
 
 def by_svd(matrix: np.ndarray) -> np.ndarray:
@@ -83,3 +83,37 @@ def test_the_matrices_are_left_alone():
     before = matrices.tobytes()
     nearest_rotations(matrices)
     assert matrices.tobytes() == before
+
+
+def test_one_rotation_is_the_one_of_many():
+    matrices = stretched([3.0, 2.0, -1.0], 5)
+    for matrix, rotation in zip(matrices, nearest_rotations(matrices), strict=True):
+        np.testing.assert_allclose(nearest_rotation(matrix), rotation, atol=1e-12)
+
+
+def test_similarity_never_reflects(piece):
+    points = piece.mesh.vertices
+    scale, rotation, _ = similarity(points, points * [1.0, 1.0, -1.0])
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(rotation) == pytest.approx(1)
+    assert 0 < scale < 1
+
+
+def test_similarity_is_the_one_of_least_squares(piece):
+    random = np.random.default_rng(2)
+    start = piece.mesh.vertices
+    goal = 3 * start[:, [1, 2, 0]] + 0.3 * random.standard_normal(start.shape)
+
+    def misfit(scale, rotation, shift):
+        return ((scale * start @ rotation.T + shift - goal) ** 2).sum()
+
+    scale, rotation, shift = similarity(start, goal)
+    best = misfit(scale, rotation, shift)
+    assert best < misfit(scale * 1.01, rotation, shift)
+    assert best < misfit(scale * 0.99, rotation, shift)
+    assert best < misfit(scale, rotation, shift + 0.01)
+    for axis in np.eye(3):
+        tilt = np.eye(3) + 0.01 * np.cross(np.eye(3), axis)
+        tilt = np.linalg.qr(tilt)[0]
+        tilt *= np.sign(np.diag(tilt))
+        assert best < misfit(scale, tilt @ rotation, shift)

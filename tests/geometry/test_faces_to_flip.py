@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nho.geometry.mesh import Mesh
+from nho.geometry.repair import faces_to_flip
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
-from nho.geometry.winding import faces_to_turn
 
 BALL = bumpy_sphere(1, seed=1)
 PIECE = cut_by_plane(BALL, np.array([0.2, 0.5, 1.0]), keep_area=0.6).mesh
@@ -20,16 +20,16 @@ def turned(mesh: Mesh, which: np.ndarray) -> Mesh:
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.4])
 def test_the_faces_that_were_turned_are_found(mesh, share):
     which = np.random.default_rng(3).random(len(mesh.faces)) < share
-    np.testing.assert_array_equal(faces_to_turn(turned(mesh, which)), which)
+    np.testing.assert_array_equal(faces_to_flip(turned(mesh, which)), which)
 
 
 def test_the_majority_is_right():
     which = np.random.default_rng(3).random(len(BALL.faces)) < 0.7
-    np.testing.assert_array_equal(faces_to_turn(turned(BALL, which)), ~which)
+    np.testing.assert_array_equal(faces_to_flip(turned(BALL, which)), ~which)
 
 
 def test_a_surface_turned_as_a_whole_is_left_alone():
-    assert not faces_to_turn(turned(BALL, np.ones(len(BALL.faces), dtype=bool))).any()
+    assert not faces_to_flip(turned(BALL, np.ones(len(BALL.faces), dtype=bool))).any()
 
 
 def test_every_component_has_its_own_majority():
@@ -40,12 +40,12 @@ def test_every_component_has_its_own_majority():
     )
     which = np.arange(2 * m) >= m  # the second is inside out, which no neighbour contradicts
     which[[4, m + 7]] ^= True
-    np.testing.assert_array_equal(np.flatnonzero(faces_to_turn(turned(both, which))), [4, m + 7])
+    np.testing.assert_array_equal(np.flatnonzero(faces_to_flip(turned(both, which))), [4, m + 7])
 
 
 def test_in_a_tie_the_first_face_stays():
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-    assert faces_to_turn(Mesh(square, [[0, 1, 2], [0, 3, 2]])).tolist() == [False, True]
+    assert faces_to_flip(Mesh(square, [[0, 1, 2], [0, 3, 2]])).tolist() == [False, True]
 
 
 def test_a_moebius_strip_is_left_alone():
@@ -61,9 +61,9 @@ def test_a_moebius_strip_is_left_alone():
     faces = np.vstack(
         [np.stack([low, next_low, high], 1), np.stack([next_low, next_high, high], 1)]
     )
-    assert not faces_to_turn(Mesh(rim, faces)).any()
+    assert not faces_to_flip(Mesh(rim, faces)).any()
 
 
 def test_faces_that_meet_at_a_crowded_edge_say_nothing_about_each_other():
     fan = np.array([[0.0, 0, 0], [0, 0, 1], [1, 0, 0], [-1, 1, 0], [-1, -1, 0]])
-    assert not faces_to_turn(Mesh(fan, [[0, 1, 2], [0, 1, 3], [0, 1, 4]])).any()
+    assert not faces_to_flip(Mesh(fan, [[0, 1, 2], [0, 1, 3], [0, 1, 4]])).any()
