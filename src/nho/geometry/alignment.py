@@ -10,7 +10,7 @@ _MOST_ITERATIONS = 30
 _SINGULAR = 1e-9  # determinant over cubed norm; below it only an SVD tells the rotation
 
 
-def similarity(start: FloatArray, goal: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+def similarity(start: np.ndarray, goal: np.ndarray) -> tuple[float, FloatArray, FloatArray]:
     """Scale s, rotation R (3, 3) and shift t (3,) that minimise ``|s R start + t - goal|^2``."""
     start_centre, goal_centre = start.mean(axis=0), goal.mean(axis=0)
     u, strengths, vt = _svd((goal - goal_centre).T @ (start - start_centre))
@@ -19,14 +19,14 @@ def similarity(start: FloatArray, goal: FloatArray) -> tuple[float, FloatArray, 
     return scale, rotation, goal_centre - scale * rotation @ start_centre
 
 
-def nearest_rotation(matrix: FloatArray) -> FloatArray:
+def nearest_rotation(matrix: np.ndarray) -> FloatArray:
     """Rotation R that maximises trace(R^T S) for a (3, 3) matrix S, or (n, 3, 3) for as many."""
     u, _, vt = _svd(matrix)
     rotation: FloatArray = u @ vt
     return rotation
 
 
-def nearest_rotations(matrices: FloatArray) -> FloatArray:
+def nearest_rotations(matrices: np.ndarray) -> FloatArray:
     """(n, 3, 3) nearest rotations, five times as fast as by SVDs.
 
     Scaled Newton iteration for the polar factor (Higham 1986), all matrices at once. Those that
@@ -51,7 +51,7 @@ def nearest_rotations(matrices: FloatArray) -> FloatArray:
     return rotations
 
 
-def _svd(matrix: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _svd(matrix: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The SVD with the least singular value negated where ``u @ vt`` would reflect."""
     u, strengths, vt = np.linalg.svd(matrix)
     signs = np.ones_like(strengths)

@@ -60,7 +60,7 @@ def sample_vertices(
     return candidates[order]
 
 
-def farthest_points(points: FloatArray, count: int) -> IntArray:
+def farthest_points(points: np.ndarray, count: int) -> IntArray:
     """(count,) rows of (n, 3) points by straight distance, whatever their order.
 
     The first is the point farthest from the mean.
