@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from typer import Typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from nho import settings as settings_module
-from nho.cli.app import app
+from nho.cli.app import COMMANDS, load
 from nho.settings import PRESETS, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,18 +60,21 @@ _SYMBOL = re.compile(r"^(alpha_\d|beta|eta|[rkK])(?::\s*|$)")  # as the paper na
 def commands_page() -> str:
     """docs/cli.md: every command with its arguments and options, as `--help` shows them."""
     parts = [_MADE.format(source="the functions in src/nho/cli/"), _COMMANDS]
-    for name, function in _commands(app):
+    for name, function in _commands():
         usage, table = _parameters(name, function)
         parts += [f"\n## nho {name}\n\n```text\n{usage}\n```\n\n", _help_text(function), table]
     return "".join(parts)
 
 
-def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for command in group.registered_commands:
-        name = command.name or command.callback.__name__.replace("_", "-")
-        yield prefix + name, command.callback
-    for below in group.registered_groups:
-        yield from _commands(below.typer_instance, f"{prefix}{below.name} ")
+def _commands() -> Iterator[tuple[str, Any]]:
+    for name in COMMANDS:
+        found = load(name)
+        if isinstance(found, Typer):
+            yield from (
+                (f"{name} {below.name}", below.callback) for below in found.registered_commands
+            )
+        else:
+            yield name, found
 
 
 def _help_text(function: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from nho.cli.console import progress_display
-from nho.cli.saying import say
+from nho.cli.console import progress_display, say, say_notes
+from nho.cli.options import FullFile, PartialFile
 from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
@@ -29,6 +29,10 @@ from nho.pipeline.automatic_anchors import AUTO, check_source, found_anchors, is
 from nho.problem.anchor_files import write_anchors
 from nho.settings import preset
 
+OutFiles = Annotated[
+    list[Path],
+    typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
+]
 SIDES = ("partial", "full", "both")
 app = typer.Typer(help="Make and convert anchors.", no_args_is_help=True)
 
@@ -40,12 +44,9 @@ def _group() -> None:
 
 @app.command("find")
 def find_command(
-    partial: Annotated[Path, typer.Argument(help="The partial surface.")],
-    full: Annotated[Path, typer.Argument(help="The full surface.")],
-    out: Annotated[
-        list[Path],
-        typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
-    ],
+    partial: PartialFile,
+    full: FullFile,
+    out: OutFiles,
     method: Annotated[
         str,
         typer.Option("--method", help="`auto`, by shape alone, or `auto:dpfm` and other networks."),
@@ -66,18 +67,14 @@ def find_command(
     settings = preset("default").replace(weights=weights)
     with progress_display(quiet) as progress:
         found = found_anchors(method, partial_mesh, full_mesh, settings, progress)
-    for note in (*found.notes, *write_anchors(out, found, partial_mesh, full_mesh)):
-        say(f"note: {note}", err=True)
+    say_notes([*found.notes, *write_anchors(out, found, partial_mesh, full_mesh)])
     say(f"wrote {len(found)} anchors to {' and '.join(map(str, out))}")
 
 
 @app.command("sample")
 def sample_command(
-    partial: Annotated[Path, typer.Argument(help="The partial surface.")],
-    out: Annotated[
-        list[Path],
-        typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
-    ],
+    partial: PartialFile,
+    out: OutFiles,
     full: Annotated[
         Path | None, typer.Option("--full", help="The full surface (with --ground-truth).")
     ] = None,
@@ -128,10 +125,7 @@ def convert_command(
         list[Path],
         typer.Argument(help="A file, or two: the points of the partial and of the full shape."),
     ],
-    out: Annotated[
-        list[Path],
-        typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
-    ],
+    out: OutFiles,
     partial: Annotated[
         Path | None,
         typer.Option("--partial", help="The partial surface, where points change their kind."),
@@ -187,8 +181,7 @@ def convert_command(
         made = LandmarkPairs(sides[0], sides[1], pairs.names, source=pairs.source)
         notes += write_pairs(out, made, meshes[0], meshes[1])
         count = len(pairs)
-    for note in dict.fromkeys(notes):
-        say(f"note: {note}", err=True)
+    say_notes(notes)
     say(f"wrote {count} points to {' and '.join(map(str, out))}")
 
 

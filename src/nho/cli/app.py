@@ -1,39 +1,69 @@
-"""The command `nho` and how its errors reach the user."""
+"""The command `nho`: its commands, each loaded when it is called, and how errors are shown."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from importlib.metadata import version
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 import typer.core
+import typer.main
 
-from nho.cli import (
-    anchors,
-    batch,
-    bench,
-    cache,
-    demo,
-    doctor,
-    evaluate,
-    fit,
-    match,
-    studio,
-    train,
-    transfer,
-)
-from nho.cli.saying import say
-from nho.cli.stopping import Ended, if_stopped
+from nho.cli.console import Ended, if_stopped, say
 from nho.errors import NhoError
 from nho.runtime.terminal import log_to_terminal
 
 log = logging.getLogger(__name__)
 
+# The first line of every command's help: the overview needs no more, and the modules of most
+# commands take a second to import.
+COMMANDS = {
+    "match": "Match PARTIAL to FULL: region, dense map (partial to full) and confidence.",
+    "studio": "Place anchors on both shapes in the browser, match, look, download.",
+    "batch": "Match every pair of a table; continue after failures, resume after a kill.",
+    "anchors": "Make and convert anchors.",
+    "transfer": "Carry labels, numbers, colours, texture and landmarks from one shape to another.",
+    "fit": "Deform FULL onto PARTIAL: the whole template in the pose and unit of the scan.",
+    "eval": "Compare RESULT with a known map: geodesic error and region scores.",
+    "bench": "Measure methods on data sets: every table and figure of the paper, and our own.",
+    "train": "Train the network of a learned method on generated shapes, on one core.",
+    "demo": "Match the shipped pair: a person cut in two, in another pose and another meshing.",
+    "doctor": "Show versions and threads, and check in a few seconds that a small match works.",
+    "cache": "Show or clear what is kept on disk to save time.",
+}
+_MODULES = {"eval": "evaluate", "fit": "transfer", "demo": "match"}  # where not named alike
+
+
+def load(name: str) -> Any:
+    """Import the function of a command, or its group of commands."""
+    module = import_module(f"nho.cli.{_MODULES.get(name, name)}")
+    return getattr(module, f"{name}_command", None) or module.app
+
+
+class _Later(typer.core.TyperCommand):
+    """A command of which only name and first line are known before it is called."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with if_stopped(lambda: "nothing was written"):
+            holder = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+            name, found = str(self.name), load(str(self.name))
+            if isinstance(found, typer.Typer):
+                holder.add_typer(found, name=name)
+            else:
+                holder.command(name)(found)
+            command = typer.main.get_group(holder).commands[name]
+            return command.make_context(*args, **kwargs)
+
 
 class _Group(typer.core.TyperGroup):
     """Turns Ctrl-C into our own error; the library would end the program without a word."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for name, first_line in COMMANDS.items():
+            self.commands[name] = _Later(name, help=first_line)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         with if_stopped(lambda: "nothing was written"):
@@ -52,22 +82,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.command("match")(match.match_command)
-app.command("studio")(studio.studio_command)
-app.command("batch")(batch.batch_command)
-app.add_typer(anchors.app, name="anchors")
-app.command("bench")(bench.bench_command)
-app.command("eval")(evaluate.eval_command)
-app.command("transfer")(transfer.transfer_command)
-app.command("fit")(fit.fit_command)
-app.command("train")(train.train_command)
-app.command("demo")(demo.demo_command)
-app.command("doctor")(doctor.doctor_command)
-app.add_typer(cache.app, name="cache")
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"nho {version('nho')}")
         raise typer.Exit
 

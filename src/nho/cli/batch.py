@@ -12,13 +12,11 @@ from typing import Annotated
 
 import typer
 
-from nho.batch import BatchProgress, Row, read_pairs, run_batch
+from nho.batch import BatchProgress, read_pairs, run_batch
 from nho.batch.names import SUMMARY
 from nho.batch.runner import KEPT, BatchCallback
-from nho.cli.counting import CountingBar, counted_line, counting_bar, duration
-from nho.cli.match import Changes, Preset, Seed, chosen_settings
-from nho.cli.saying import say
-from nho.cli.stopping import if_stopped
+from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
+from nho.cli.options import Changes, Preset, Scheduler, Seed, chosen_settings
 
 
 def batch_command(
@@ -40,26 +38,19 @@ def batch_command(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
     ] = False,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
-        ),
-    ] = None,
+    scheduler: Scheduler = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="No progress, no summary; failures are still told.")
+        bool, typer.Option("--quiet", help="No progress, no summary; failures are still shown.")
     ] = False,
 ) -> None:
     """Match every pair of a table; continue after failures, resume after a kill.
 
     PAIRS is a CSV with the columns `partial,full,anchors` and optionally `name`; its paths are
     relative to its own folder. For landmarks in two files, `anchors_partial,anchors_full` take the
-    place of `anchors`, and a column `flip_anchors` may say where to negate x and y. `auto` in place
-    of a file has the anchors found. Every pair's
-    result goes to a folder of its name in DIR, and DIR/summary.csv has one row a pair: `ok`,
-    `failed` with the reason, or `skipped` (not tried).
+    place of `anchors`, and a column `flip_anchors` may say where to negate x and y. With `auto` in
+    place of a file the anchors are found by shape. The result of a pair goes to a folder of its
+    name in DIR, and DIR/summary.csv has one row a pair: `ok`, `failed` with the reason, or
+    `skipped` (not tried).
 
     The same command again goes on where it stopped: pairs that are done are kept unless their
     files or the settings changed. No more pairs run at a time than fit into memory.
@@ -73,7 +64,7 @@ def batch_command(
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     table = read_pairs(pairs)
-    with if_stopped(lambda: KEPT), batch_display(quiet) as progress:
+    with if_stopped(lambda: KEPT), _batch_display(quiet) as progress:
         rows = run_batch(
             table,
             out,
@@ -85,12 +76,6 @@ def batch_command(
             progress=progress,
         )
     failed = [row for row in rows if row.status == "failed"]
-    _tell(rows, failed, out, quiet)
-    if failed:
-        raise typer.Exit(1)
-
-
-def _tell(rows: list[Row], failed: list[Row], out: Path, quiet: bool) -> None:
     for row in failed:
         say(f"failed: {row.name}: {row.error}", err=True)
     if not quiet:
@@ -99,56 +84,49 @@ def _tell(rows: list[Row], failed: list[Row], out: Path, quiet: bool) -> None:
             f"{counts['ok']} of {len(rows)} pairs ok, {counts['failed']} failed; "
             f"look at {out / SUMMARY}"
         )
+    if failed:
+        raise typer.Exit(1)
 
 
 @contextmanager
-def batch_display(quiet: bool) -> Iterator[BatchCallback]:
+def _batch_display(quiet: bool) -> Iterator[BatchCallback]:
     """A callback for `run_batch` that draws to stderr; nothing at all if ``quiet``."""
     if quiet:
         yield lambda event: None
-    elif sys.stderr.isatty():
-        with counting_bar("pairs") as bar:
-            yield _Bar(bar)
-    else:
-        yield _Lines()
+        return
+    time_left = _TimeLeft()
+    if not sys.stderr.isatty():
+        yield lambda event: _show_lines(event, time_left(event))
+        return
+    with counting_bar("pairs") as bar:
+
+        def show(event: BatchProgress) -> None:
+            if event.note:
+                bar.say(event.note)
+            bar.update(event.done, event.total, event.failed, time_left(event))
+
+        yield show
 
 
-class _Pace:
+def _show_lines(event: BatchProgress, left: str) -> None:
+    if event.note:
+        say(event.note, err=True)
+    if event.row is not None:
+        message = f"{event.row.name}: {event.row.status}"
+        say(counted_line(event.done, event.total, message, event.failed, left), err=True)
+
+
+class _TimeLeft:
     """Time left, from the pairs settled in this run only: earlier ones cost nothing now."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._settled = 0
 
-    def left(self, event: BatchProgress) -> str:
-        if event.row is not None:
-            self._settled += 1
+    def __call__(self, event: BatchProgress) -> str:
+        self._settled += event.row is not None
         missing = event.total - event.done
         if not self._settled or not missing:
             return ""
         seconds = (time.monotonic() - self._start) / self._settled * missing
         return f"about {duration(seconds)} left"
-
-
-class _Bar:
-    def __init__(self, bar: CountingBar) -> None:
-        self._bar, self._pace = bar, _Pace()
-
-    def __call__(self, event: BatchProgress) -> None:
-        if event.note:
-            self._bar.say(event.note)
-        self._bar.update(event.done, event.total, event.failed, self._pace.left(event))
-
-
-class _Lines:
-    def __init__(self) -> None:
-        self._pace = _Pace()
-
-    def __call__(self, event: BatchProgress) -> None:
-        left = self._pace.left(event)
-        if event.note:
-            say(event.note, err=True)
-        if event.row is None:
-            return
-        told = f"{event.row.name}: {event.row.status}"
-        say(counted_line(event.done, event.total, told, event.failed, left), err=True)

@@ -12,9 +12,7 @@ from typing import Annotated
 
 import typer
 
-from nho.cli.counting import counted_line, counting_bar, duration
-from nho.cli.saying import say
-from nho.cli.stopping import if_stopped
+from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
 from nho.errors import InputError
 from nho.lab.baselines import BASELINES
 from nho.lab.bench.conductor import KEPT, run_studies
@@ -79,7 +77,7 @@ def bench_command(
         bool, typer.Option("--quiet", help="No progress; failures are still told.")
     ] = False,
 ) -> None:
-    """Measure methods on data sets: every table and figure of the paper, and of this project.
+    """Measure methods on data sets: every table and figure of the paper, and our own.
 
     Writes rows (CSV), tables (Markdown, LaTeX), figures (SVG, PDF, PNG) and one `report.html` to
     the folder of `--out`. The same command again goes on where it stopped: what is measured is

@@ -1,24 +1,52 @@
-"""Progress on a terminal (a bar per stage) and elsewhere (plain lines)."""
+"""What the commands say: lines, progress (bars on a terminal, lines elsewhere), how they ended."""
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
+import typer
 
+from nho.errors import NhoError
 from nho.progress import Progress, ProgressCallback, ignore
+from nho.runtime.interrupts import Stopped
+from nho.runtime.terminal import printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+
+def say(line: str, err: bool = False) -> None:
+    """Print a line whose words may come from files, to stdout or to stderr."""
+    typer.echo(printable(line), err=err)
+
+
+def say_notes(notes: list[str]) -> None:
+    """Print each note once, to stderr."""
+    for note in dict.fromkeys(notes):
+        say(f"note: {note}", err=True)
+
+
+class Ended(NhoError):
+    """A signal ended the command; the text is for the user."""
+
+    def __init__(self, stop: KeyboardInterrupt, rest: str) -> None:
+        stopped = stop if isinstance(stop, Stopped) else Stopped(signal.SIGINT)
+        super().__init__(f"{stopped.word}; {rest}")
+        self.exit_code = stopped.exit_code
+
+
+@contextmanager
+def if_stopped(message: Callable[[], str]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM in this block end the command with what ``message`` returns then."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise Ended(stop, message()) from None
 
 
 @contextmanager
@@ -27,32 +55,21 @@ def progress_display(quiet: bool) -> Iterator[ProgressCallback]:
     if quiet:
         yield ignore
     elif sys.stderr.isatty():
-        with _bars() as bars:
+        with _bars(["{task.fields[loss]}"], left=True) as bars:
             yield _BarPerStage(bars)
     else:
         yield _PlainLines()
 
 
-def _bars() -> Bars:
-    return Bars(
-        TextColumn("{task.description:<10}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[loss]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
-
-
 class _BarPerStage:
     def __init__(self, bars: Bars) -> None:
         self._bars = bars
-        self._tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, Any] = {}
 
     def __call__(self, event: Progress) -> None:
         if event.stage not in self._tasks:
-            self._tasks[event.stage] = self._bars.add_task(event.stage, total=event.steps, loss="")
+            name = f"{event.stage:<10}"
+            self._tasks[event.stage] = self._bars.add_task(name, total=event.steps, loss="")
         loss = "" if event.loss is None else f"loss {event.loss:.4f}"
         self._bars.update(
             self._tasks[event.stage], completed=event.step, total=event.steps, loss=loss
@@ -79,8 +96,59 @@ class _PlainLines:
         left = ""
         if not done and event.step:
             left = f", about {(now - start) * (event.steps / event.step - 1):.0f} s left"
-        print(
-            f"{event.stage}: {event.step}/{event.steps}{loss}, {now - start:.1f} s{left}",
-            file=sys.stderr,
-            flush=True,
-        )
+        line = f"{event.stage}: {event.step}/{event.steps}{loss}, {now - start:.1f} s{left}"
+        print(line, file=sys.stderr, flush=True)
+
+
+class CountingBar:
+    """A bar on a terminal's stderr for many things of a kind."""
+
+    def __init__(self, bars: Bars, what: str) -> None:
+        self._bars = bars
+        self._task = bars.add_task(what, total=None, failed="", left="")
+
+    def update(self, done: int, total: int, failed: int, left: str) -> None:
+        """Show the counts; ``left`` is the time left, in words or empty."""
+        failures = f"{failed} failed" if failed else ""
+        self._bars.update(self._task, completed=done, total=total, failed=failures, left=left)
+
+    def say(self, note: str) -> None:
+        """Print a sentence above the bar."""
+        self._bars.console.print(printable(note), markup=False, highlight=False)
+
+
+@contextmanager
+def counting_bar(what: str) -> Iterator[CountingBar]:
+    """A bar that counts ``what``, such as pairs."""
+    with _bars(["[red]{task.fields[failed]}"], ["{task.fields[left]}"]) as bars:
+        yield CountingBar(bars, what)
+
+
+def counted_line(done: int, total: int, message: str, failed: int, left: str) -> str:
+    """The same as a line of a log, for each thing done."""
+    parts = [f"{done}/{total} {message}", f"{failed} failed" if failed else "", left]
+    return ", ".join(part for part in parts if part)
+
+
+def duration(seconds: float) -> str:
+    """Such as ``45 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _bars(before: list[str], after: list[str] | None = None, left: bool = False) -> Bars:
+    """Bars on stderr with further columns before and after the time elapsed."""
+    from rich import progress  # takes as long to import as the rest of a command
+    from rich.console import Console
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        *map(progress.TextColumn, before),
+        progress.TimeElapsedColumn(),
+        *map(progress.TextColumn, after or []),
+        *([progress.TimeRemainingColumn()] if left else []),
+        console=Console(stderr=True),
+    )

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nho.cli.options import AsJson, ResultFolder
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.evaluation.metrics import Evaluation, evaluate
 from nho.geometry.mesh import Mesh
@@ -15,11 +16,11 @@ from nho.problem.result import MatchResult, finite_or_none
 
 
 def eval_command(
-    result: Annotated[Path, typer.Argument(help="Folder that `nho match` wrote.")],
+    result: ResultFolder,
     ground_truth: Annotated[
         Path, typer.Option("--ground-truth", help=".map, .txt, .baryc_gt, .csv or .npz.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare RESULT with a known map: geodesic error and region scores.
 

@@ -1,34 +1,40 @@
-"""`nho match`."""
+"""`nho match`, and `nho demo`: the same for the shipped pair."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
-from nho.cli.console import progress_display
-from nho.cli.saying import say
-from nho.cli.stopping import if_stopped, result_in
+from nho.cli.console import if_stopped, progress_display, say
+from nho.cli.evaluate import evaluation_text
+from nho.cli.options import (
+    AsJson,
+    Changes,
+    FullFile,
+    PartialFile,
+    Preset,
+    Quiet,
+    Seed,
+    Threads,
+    chosen_settings,
+)
+from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.metrics import evaluate
+from nho.evaluation.sample import load_sample
 from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
 from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.pipeline.matching import match
 from nho.problem.anchor_files import read_anchors
 from nho.problem.anchors import Anchors
 from nho.problem.result import MatchResult
 from nho.report.result_folder import check_folder, write_outputs
-from nho.settings import Settings, preset
-
-PartialFile = Annotated[Path, typer.Argument(help="The partial surface (scan).")]
-FullFile = Annotated[Path, typer.Argument(help="The full surface (template).")]
-Preset = Annotated[str, typer.Option("--preset", help="`default` or `paper`.")]
-Changes = Annotated[
-    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change one setting; repeatable.")
-]
-Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the initial weights.")]
-Threads = Annotated[int | None, typer.Option("--threads", help="Worker threads; 0 = every core.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
 
 
 def match_command(
@@ -55,7 +61,7 @@ def match_command(
     seed: Seed = None,
     threads: Threads = None,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Summary as JSON on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Match PARTIAL to FULL: region, dense map (partial to full) and confidence.
 
@@ -77,7 +83,7 @@ def match_command(
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     check_folder(out)
-    with if_stopped(result_in(out)):
+    with if_stopped(_what_is_in(out)):
         partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
         given: Anchors | str
         if len(anchors) == 1 and is_automatic(anchors[0]):
@@ -89,25 +95,44 @@ def match_command(
             result = match(partial_mesh, full_mesh, given, settings, progress)
         write_outputs(out, partial_mesh, full_mesh, result)
         if as_json:
-            typer.echo(json.dumps({**summary(result), "out": str(out)}))
+            typer.echo(json.dumps({**_summary(result), "out": str(out)}))
         elif not quiet:
-            print_summary(result, out)
+            _print_summary(result, out)
 
 
-def chosen_settings(
-    preset_name: str, changes: list[str], seed: int | None, threads: int | None
-) -> Settings:
-    """Preset, then ``--set``, then ``--seed`` and ``--threads``."""
-    settings = preset(preset_name).with_text(changes)
-    if seed is not None:
-        settings = settings.replace(seed=seed)
-    if threads is not None:
-        settings = settings.replace(threads=threads)
-    return settings
+def demo_command(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path("nho-demo"),
+    kind: Annotated[str, typer.Option("--kind", help="The cut: `plane` or `balls`.")] = "plane",
+    count: Annotated[int, typer.Option("--anchors", help="How many anchors.")] = 25,
+    preset_name: Preset = "default",
+    changes: Changes = [],  # noqa: B006  (typer reads it, nothing changes it)
+    seed: Seed = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Match the shipped pair: a person cut in two, in another pose and another meshing.
+
+    Prints the errors against the exact ground truth and says where the report is.
+
+    Example: `nho demo --out nho-demo`
+    """
+    settings = chosen_settings(preset_name, changes, seed, threads)
+    check_folder(out)
+    sample = load_sample(kind)
+    chosen = sample_vertices(sample.partial, count)
+    anchors = np.stack([chosen, sample.truth_vertex[chosen]], axis=1)
+    with if_stopped(_what_is_in(out)):
+        with progress_display(quiet) as progress:
+            result = match(sample.partial, sample.full, anchors, settings, progress)
+        points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
+        scores = evaluate(result, sample.full, GroundTruth(points, sample.truth_region))
+        write_outputs(out, sample.partial, sample.full, result, {"metrics": scores.as_dict()})
+        typer.echo(evaluation_text(scores))
+        _print_summary(result, out)
 
 
-def summary(result: MatchResult) -> dict[str, object]:
-    """The few numbers a user wants to see first."""
+def _summary(result: MatchResult) -> dict[str, object]:
+    """The few numbers that a user wants to see first."""
     return {
         "status": result.status,
         "matched_vertices": int((result.vertex_map >= 0).sum()),
@@ -120,16 +145,39 @@ def summary(result: MatchResult) -> dict[str, object]:
     }
 
 
-def print_summary(result: MatchResult, out: Path) -> None:
-    """A few lines on stdout; warnings on stderr."""
+def _print_summary(result: MatchResult, out: Path) -> None:
+    """Print a few lines to stdout; warnings to stderr."""
     for warning in result.warnings:
         say(f"warning: {warning}", err=True)
     if result.status != "ok":
         say(f"status: {result.status}", err=True)
-    told = summary(result)
+    shown = _summary(result)
     typer.echo(
-        f"matched {told['matched_vertices']} of {told['partial_vertices']} partial vertices, "
-        f"mean confidence {told['mean_confidence']:.2f}; region: {told['region_vertices']} of "
-        f"{told['full_vertices']} full vertices; {told['seconds']:.1f} s"
+        f"matched {shown['matched_vertices']} of {shown['partial_vertices']} partial vertices, "
+        f"mean confidence {shown['mean_confidence']:.2f}; region: {shown['region_vertices']} of "
+        f"{shown['full_vertices']} full vertices; {shown['seconds']:.1f} s"
     )
     say(f"look at {out / 'report.html'}")
+
+
+def _what_is_in(out: Path) -> Callable[[], str]:
+    """What to say when the command is stopped: which result the folder then holds, if any."""
+    earlier = _record(out)
+
+    def message() -> str:
+        now = _record(out)
+        if now is None:
+            return "nothing was written; the same command starts anew"
+        if now == earlier:
+            return f"{out} still holds the earlier result; the same command starts anew"
+        return f"but the result in {out} is complete"
+
+    return message
+
+
+def _record(out: Path) -> bytes | None:
+    """A file that differs from result to result, as it holds their timings."""
+    try:
+        return (out / "settings.json").read_bytes()
+    except OSError:
+        return None

@@ -14,13 +14,10 @@ from nho.geometry.mesh import Mesh
 from nho.studio import Studio
 from nho.studio.uploads import take_landmarks
 
-PartialFile = Annotated[Path | None, typer.Argument(help="The partial surface (scan).")]
-FullFile = Annotated[Path | None, typer.Argument(help="The full surface (template).")]
-
 
 def studio_command(
-    partial: PartialFile = None,
-    full: FullFile = None,
+    partial: Annotated[Path | None, typer.Argument(help="The partial surface (scan).")] = None,
+    full: Annotated[Path | None, typer.Argument(help="The full surface (template).")] = None,
     anchors: Annotated[
         list[Path],
         typer.Option(

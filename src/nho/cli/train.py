@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from nho.cli.console import progress_display
-from nho.cli.match import Quiet
-from nho.cli.saying import say
-from nho.cli.stopping import if_stopped
+from nho.cli.console import if_stopped, progress_display, say
+from nho.cli.options import Quiet
 
 
 def train_command(
@@ -39,18 +37,18 @@ def train_command(
 
     plan = Plan(method, steps=steps, seed=seed)
 
-    def rest() -> str:
+    def kept() -> str:
         if unfinished(out).exists():
             return f"{unfinished(out)} holds what is done; the same command goes on from there"
         return "nothing was written; the same command starts anew"
 
-    def told(done: int) -> None:
+    def resumed(done: int) -> None:
         if not quiet:
             say(f"going on after step {done} of {steps}", err=True)
 
-    with if_stopped(rest):
+    with if_stopped(kept):
         with progress_display(quiet) as progress:
-            trained = train_to_file(plan, out, progress, told)
+            trained = train_to_file(plan, out, progress, resumed)
         if not quiet:
             say(
                 f"loss on held-out pairs: {trained.loss_before:.3f} before, "

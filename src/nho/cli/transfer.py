@@ -1,4 +1,4 @@
-"""`nho transfer`: data and landmarks carried between the shapes of a finished match."""
+"""`nho transfer` and `nho fit`: what a finished match can be used for."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from typing import Annotated
 
 import typer
 
-from nho.cli.match import FullFile, PartialFile
-from nho.cli.saying import say
+from nho.cli.console import progress_display, say, say_notes
+from nho.cli.options import AsJson, FullFile, PartialFile, Quiet, ResultFolder
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.io.attributes import Attributes, kind_of, read_data, read_with_attributes
 from nho.io.attributes.model import MASK, UV
 from nho.io.attributes.write import check_writable, write_with_attributes
 from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
-from nho.transfer import Side, Transfer, load_for
+from nho.problem.result import finite_or_none
+from nho.transfer import Side, Transfer, fit_template, load_for
 from nho.transfer.meanings import as_labels, as_scalars
 
-ResultFolder = Annotated[
-    Path, typer.Argument(metavar="RESULT", help="Folder that `nho match` wrote.")
-]
 MinConfidence = Annotated[
     float, typer.Option("--min-confidence", help="Leave matches below this (0 to 1) out.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Summary as JSON on stdout.")]
+_FITTED = (".ply", ".obj", ".glb", ".vtp", ".npz")
 _SIDES: dict[str, Side] = {"full": "full", "partial": "partial"}
 
 
@@ -67,7 +65,7 @@ def transfer_command(
     min_confidence: MinConfidence = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """Carry labels, numbers, colours, texture and landmarks from one shape to the other.
+    """Carry labels, numbers, colours, texture and landmarks from one shape to another.
 
     PARTIAL and FULL are the files that were matched. What is on the vertices, faces and corners
     of the shape `--from` comes along, or what is in `--data`: CSV (one row a vertex or a face),
@@ -106,7 +104,7 @@ def transfer_command(
     answer = load_for(result, partial_mesh, full_mesh)
     carry = Transfer(answer, partial_mesh, full_mesh, _SIDES[source], min_confidence=min_confidence)
     own, found = (on_partial, on_full) if source == "full" else (on_full, on_partial)
-    told: dict[str, object] = {}
+    summary: dict[str, object] = {}
     notes: list[str] = []
     if out is not None:
         given = _given(carry.source, found, data)
@@ -121,23 +119,67 @@ def transfer_command(
             )
         carried = carry.attributes(given, bake=bake)
         notes += [*given.notes, *write_with_attributes(out, carry.target, own.merged(carried))]
-        told |= _summary(carry, carried, out)
+        summary |= _summary(carry, carried, out)
     if landmarks is not None:
-        told |= _carry_landmarks(carry, landmarks, notes)
-    for note in dict.fromkeys(notes):
-        say(f"note: {note}", err=True)
+        summary |= _carry_landmarks(carry, landmarks, notes)
+    say_notes(notes)
     if as_json:
-        typer.echo(json.dumps({**told, "notes": notes}))
+        typer.echo(json.dumps({**summary, "notes": notes}))
         return
     if out is not None:
         say(
-            f"carried {told['carried']} to {told['with_data']} of {told['vertices']} vertices of "
-            f"{carry.target.name}; wrote {out}"
+            f"carried {summary['carried']} to {summary['with_data']} of {summary['vertices']} "
+            f"vertices of {carry.target.name}; wrote {out}"
         )
     if landmarks is not None:
         say(
-            f"carried {told['landmarks_carried']} of {told['landmarks']} landmarks; wrote "
+            f"carried {summary['landmarks_carried']} of {summary['landmarks']} landmarks; wrote "
             f"{landmarks[1]}"
+        )
+
+
+def fit_command(
+    result: ResultFolder,
+    partial: PartialFile,
+    full: FullFile,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help=".ply, .obj, .glb, .vtp or .npz.")
+    ],
+    min_confidence: MinConfidence = 0.0,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Deform FULL onto PARTIAL: the whole template in the pose and unit of the scan.
+
+    Where the scan is, the template lies on it; where it is not, the template goes along as
+    rigidly as possible, and bridges holes smoothly. Vertices and faces are those of FULL, so its
+    texture, colours and labels stay; `on_scan` tells which vertices lie on the scan (1) and which
+    were carried along (0). PARTIAL and FULL are the files that were matched.
+
+    Example: `nho fit result scan.ply template.obj --out fitted.obj`
+    """
+    check_writable(out)
+    if out.suffix.lower() not in _FITTED:
+        raise InputError(f"{out.name}: a fitted template is a mesh; choose {', '.join(_FITTED)}")
+    partial_mesh = Mesh.read(partial)
+    full_mesh, attributes = read_with_attributes(full)
+    answer = load_for(result, partial_mesh, full_mesh)
+    with progress_display(quiet) as progress:
+        fit = fit_template(
+            answer, partial_mesh, full_mesh, min_confidence=min_confidence, progress=progress
+        )
+    marked = attributes.replace(vertex={**attributes.vertex, "on_scan": fit.on_scan})
+    notes = [*attributes.notes, *write_with_attributes(out, fit.mesh, marked)]
+    summary = {**fit.summary(), "out": str(out)}
+    say_notes(notes)
+    if as_json:
+        typer.echo(json.dumps(finite_or_none({**summary, "notes": notes})))
+    elif not quiet:
+        say(
+            f"{summary['on_scan']} of {summary['vertices']} vertices lie on the scan, at a "
+            f"distance of {summary['mean_distance_percent']:.3f} % of its diagonal (95 % within "
+            f"{summary['p95_distance_percent']:.3f} %); {summary['inverted_faces']} faces turned "
+            f"over; wrote {out}"
         )
 
 

@@ -1,0 +1,44 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nho.settings import Settings, preset
+
+PartialFile = Annotated[Path, typer.Argument(help="The partial surface (scan).")]
+FullFile = Annotated[Path, typer.Argument(help="The full surface (template).")]
+ResultFolder = Annotated[
+    Path, typer.Argument(metavar="RESULT", help="Folder that `nho match` wrote.")
+]
+Preset = Annotated[str, typer.Option("--preset", help="`default` or `paper`.")]
+Changes = Annotated[
+    list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change one setting; repeatable.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the initial weights.")]
+Threads = Annotated[int | None, typer.Option("--threads", help="Worker threads; 0 = every core.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Summary as JSON on stdout.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
+    ),
+]
+
+
+def chosen_settings(
+    preset_name: str, changes: list[str], seed: int | None, threads: int | None
+) -> Settings:
+    """Preset, then ``--set``, then ``--seed`` and ``--threads``."""
+    settings = preset(preset_name).with_text(changes)
+    if seed is not None:
+        settings = settings.replace(seed=seed)
+    if threads is not None:
+        settings = settings.replace(threads=threads)
+    return settings
