@@ -12,9 +12,16 @@ from nho.cli.console import progress_display, say, say_notes
 from nho.cli.options import AsJson, FullFile, PartialFile, Quiet, ResultFolder
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.io.attributes import Attributes, kind_of, read_data, read_with_attributes
-from nho.io.attributes.model import MASK, UV
-from nho.io.attributes.write import check_writable, write_with_attributes
+from nho.io.attributes import (
+    MASK,
+    UV,
+    Attributes,
+    check_writable,
+    kind_of,
+    read_data,
+    read_with_attributes,
+    write_with_attributes,
+)
 from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
 from nho.problem.result import finite_or_none
 from nho.transfer import Side, Transfer, fit_template, load_for
@@ -53,7 +60,12 @@ def transfer_command(
         str, typer.Option("--labels", metavar="NAME,...", help="These numbers are labels.")
     ] = "",
     scalars: Annotated[
-        str, typer.Option("--scalars", metavar="NAME,...", help="These whole numbers are none.")
+        str,
+        typer.Option(
+            "--scalars",
+            metavar="NAME,...",
+            help="Treat these integer arrays as scalars, not labels.",
+        ),
     ] = "",
     bake: Annotated[
         bool, typer.Option("--bake", help="The texture as vertex colours (needs Pillow).")

@@ -12,7 +12,7 @@ from nho.evaluation.sample import load_sample
 from nho.geometry.mesh import Mesh
 from nho.io.landmarks import READABLE as LANDMARK_FILES
 from nho.io.landmarks import holds_pairs, read_landmarks, read_pairs
-from nho.io.meshes.read import READABLE as MESH_FILES
+from nho.io.meshes import READABLE as MESH_FILES
 from nho.studio.marks import Marks, Side, mark_at
 from nho.studio.session import Session
 

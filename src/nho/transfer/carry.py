@@ -11,7 +11,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.attributes.model import COLOUR, MASK, Attributes
+from nho.io.attributes import COLOUR, MASK, Attributes
 from nho.problem.result import MatchResult
 from nho.transfer.maps import SurfaceMap
 from nho.transfer.oriented import OrientedSurface, faces_that_disagree

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.attributes.model import Attributes
+from nho.io.attributes import Attributes
 from nho.io.meshes.polygons import whole_numbers
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.attributes.model import Attributes, Texture
-from nho.io.attributes.nodata import GREY
+from nho.io.attributes import GREY, Attributes, Texture
 from nho.transfer.values import Carried
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.attributes.model import kind_of
-from nho.io.attributes.nodata import with_room_for_nothing
+from nho.io.attributes import kind_of, with_nodata_value
 
 _ENOUGH = 0.5  # of the weight must be at corners with data
 
@@ -53,7 +52,7 @@ def vertex_data_at(
     weights[points.face < 0] = 0
     total = weights.sum(axis=1)
     there = total >= _ENOUGH
-    roomy, fill = with_room_for_nothing(values)
+    roomy, fill = with_nodata_value(values)
     out = np.full((len(points), *values.shape[1:]), fill, dtype=roomy.dtype)
     if kind_of(values) in ("label", "selection"):
         corner = _heaviest(roomy[corners[there]], weights[there])
@@ -70,7 +69,7 @@ def face_data_at(
     """Face data (m,) or (m, k) of ``mesh`` at points on it: that of the face around each."""
     values, has_data = _checked(values, known, mesh.n_faces, f"{mesh.name}: face data")
     there = (points.face >= 0) & has_data[points.face]
-    roomy, fill = with_room_for_nothing(values)
+    roomy, fill = with_nodata_value(values)
     out = np.full((len(points), *values.shape[1:]), fill, dtype=roomy.dtype)
     out[there] = roomy[points.face[there]]
     return Carried(out, there)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh, read_mesh
+from nho.io.meshes import files
 
 # A pyramid over a square: one quad and four triangles, no two vertices alike.
 POINTS = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0.75]]
@@ -211,10 +212,10 @@ def test_what_is_no_mesh_file_is_refused(tmp_path):
 
 
 def test_an_unforeseen_failure_names_file_and_cause(tmp_path, monkeypatch):
-    def explode(data, name):
+    def explode(data, name, folder):
         raise ZeroDivisionError("two\nlines")
 
-    monkeypatch.setitem(__import__("nho.io.meshes.read").meshfiles.read._READERS, ".off", explode)
+    monkeypatch.setitem(files.READERS, ".off", explode)
     with pytest.raises(InputError, match=r"cannot be read as OFF \(ZeroDiv.*\); re-export") as it:
         read(tmp_path, OFF, ".off")
     assert isinstance(it.value.__cause__, ZeroDivisionError)

@@ -5,19 +5,40 @@
 >>> attributes.vertex, attributes.face, attributes.uv            # doctest: +SKIP
 """
 
-from nho.io.attributes.data import DATA_FILES, read_data
-from nho.io.attributes.model import Attributes, Kind, Texture, kind_of
-from nho.io.attributes.read import read_with_attributes
-from nho.io.attributes.write import WRITABLE, write_with_attributes
+from nho.io.attributes.files import (
+    DATA_FILES,
+    WRITABLE,
+    check_writable,
+    read_data,
+    read_with_attributes,
+    write_with_attributes,
+)
+from nho.io.meshes.model import (
+    COLOUR,
+    GREY,
+    MASK,
+    UV,
+    Attributes,
+    Kind,
+    Texture,
+    kind_of,
+    with_nodata_value,
+)
 
 __all__ = [
+    "COLOUR",
     "DATA_FILES",
+    "GREY",
+    "MASK",
+    "UV",
     "WRITABLE",
     "Attributes",
     "Kind",
     "Texture",
+    "check_writable",
     "kind_of",
     "read_data",
     "read_with_attributes",
+    "with_nodata_value",
     "write_with_attributes",
 ]

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from nho.errors import InputError
 from nho.io.meshes.polygons import FloatArray, IntArray
 
-_COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _GLB_MAGIC, _JSON_CHUNK, _BIN_CHUNK = b"glTF", b"JSON", b"BIN\0"
 _POSITIONS_COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression")
 
@@ -96,7 +96,7 @@ class Document:
                 f"{self.name}: accessor {index} is not plain {' or '.join(shapes)} data; "
                 "re-export the mesh"
             )
-        item, width = np.dtype(_COMPONENTS[accessor["componentType"]]), _WIDTHS[accessor["type"]]
+        item, width = np.dtype(COMPONENTS[accessor["componentType"]]), WIDTHS[accessor["type"]]
         row = item.itemsize * width
         count, stride = int(accessor["count"]), int(view.get("byteStride", row))
         buffer = self.buffer(view["buffer"])

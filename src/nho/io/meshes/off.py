@@ -1,18 +1,19 @@
-"""OFF files: OFF, COFF, NOFF, STOFF and their combinations, as text."""
+"""OFF: OFF, COFF, NOFF, STOFF and their combinations, as text."""
 
 import re
 
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.polygons import FloatArray, IntArray, ragged, triangulate, whole_numbers
+from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Written
+from nho.io.meshes.polygons import ragged, triangulate, whole_numbers
 from nho.io.meshes.text import TextRows, parse_numbers, shown, unix_text, without_comments
 
 _HEADER = re.compile(rb"(ST)?(C)?(N)?OFF", re.IGNORECASE)
 
 
-def read_off(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
-    """Vertices (n, 3) and triangles (m, 3) of an OFF file, in the order of the file.
+def read_off(data: bytes, name: str, _folder: object) -> ParsedMesh:
+    """The surface of an OFF file, in the order of the file.
 
     Colours, normals and texture coordinates are skipped. A file with fewer or more lines than its
     header promises is refused: half a mesh must not pass for a whole one.
@@ -53,7 +54,7 @@ def read_off(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     # A negative number of corners must not reach np.repeat; triangulate() refuses it as too few.
     corners_per_face = np.maximum(corners_per_face, 0)
     corners = ragged(flat, first + 1, corners_per_face)
-    return vertices, triangulate(corners, corners_per_face, n_vertices, name)
+    return ParsedMesh(vertices, triangulate(corners, corners_per_face, n_vertices, name))
 
 
 def _header(rows: TextRows, name: str) -> tuple[int, int, int, int]:
@@ -93,3 +94,21 @@ def _count_message(name: str, n_vertices: int, n_faces: int, present: int) -> st
         return f"{promised} but the file ends after {present} faces; copy or export it again"
     extra = present - n_vertices - n_faces
     return f"{promised} but {extra} more lines follow; correct the header or re-export the mesh"
+
+
+def write_off(vertices: Array, faces: Array, attributes: Attributes, _stem: str) -> Written:
+    """An OFF file, or a COFF file if there are colours; other attributes are not written."""
+    colors = attributes.vertex.get(COLOUR)
+    lines = [f"{'OFF' if colors is None else 'COFF'}\n{len(vertices)} {len(faces)} 0"]
+    if colors is None:
+        lines += [f"{x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
+    else:
+        # COFF has four channels, so opaque is said.
+        opaque = np.full((len(colors), 1), 255, dtype=np.uint8)
+        rgba = np.column_stack([colors, opaque])[:, :4].tolist()
+        lines += [
+            f"{x!r} {y!r} {z!r} {r} {g} {b} {a}"
+            for (x, y, z), (r, g, b, a) in zip(vertices.tolist(), rgba, strict=True)
+        ]
+    lines += [f"3 {i} {j} {k}" for i, j, k in faces.tolist()]
+    return Written(("\n".join(lines) + "\n").encode())

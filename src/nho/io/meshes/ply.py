@@ -1,46 +1,53 @@
-"""PLY files: text and binary of both byte orders, with any further properties and elements."""
+"""PLY: text and binary of both byte orders, with any further properties and elements.
+
+Texture coordinates are ``s, t`` (or ``u, v``, ``texture_u, texture_v``) of the vertices, or the
+list ``texcoord`` of the faces with the image in ``texnumber``; images are named by comments
+``TextureFile``.
+"""
+
+from pathlib import Path
 
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.ply_binary import read_binary
-from nho.io.meshes.ply_header import Element, Lists, Table, read_header, too_short
-from nho.io.meshes.polygons import FloatArray, IntArray, ragged, triangulate
-from nho.io.meshes.text import TextRows, unix_text
+from nho.io.meshes.columns import as_numbers, joined, left_out, split, typed, uv_of_vertices
+from nho.io.meshes.model import Array, Attributes, ParsedMesh, Written
+from nho.io.meshes.ply_tables import Element, Lists, PlyFile, Table, read_tables
+from nho.io.meshes.polygons import FloatArray, IntArray, fans, triangulate
+from nho.io.meshes.textures import image_files, texture_beside
+
+_NAMES = {  # the first that holds a label is taken
+    **{"int32": "int", "uint32": "uint", "float32": "float", "float64": "double"},
+    **{"int8": "char", "uint8": "uchar", "int16": "short", "uint16": "ushort"},
+}
+_CORNERS = ("vertex_indices", "vertex_index")
+_OWN_OF_VERTEX = ("x", "y", "z", "nx", "ny", "nz")
+_OWN_OF_FACE = (*_CORNERS, "texcoord", "texnumber")
 
 
-def read_ply(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
-    """Vertices (n, 3) and triangles (m, 3) of a PLY file, in the order of the file.
-
-    Colours, normals, texture seams and further elements are skipped and change nothing. A file
-    that is shorter or longer than its header promises is refused.
-    """
-    _, tables = read_tables(data, name)
-    vertices, polygons = surface_of(tables, name)
-    return vertices, triangulate(polygons.flat, polygons.counts, len(vertices), name)
-
-
-def read_tables(data: bytes, name: str) -> tuple[list[Element], dict[str, Table]]:
-    """Everything in a PLY file: what the header says, and a table for each of its elements."""
-    order, elements, body, lines = read_header(data, name)
-    if order == "":
-        return elements, _read_text(body, elements, name, lines + 1)
-    return elements, read_binary(body, elements, name, order)
+def read_ply(data: bytes, name: str, folder: Path) -> ParsedMesh:
+    """The surface of a PLY file, in the order of the file."""
+    file = read_tables(data, name)
+    vertices, polygons = _surface(file.tables, name)
+    faces = triangulate(polygons.flat, polygons.counts, len(vertices), name)
+    return ParsedMesh(
+        vertices, faces, lambda: _attributes(file, faces, polygons.counts, name, folder)
+    )
 
 
-def surface_of(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
+def _surface(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
     """Vertices (n, 3) and polygons out of the tables of a file."""
     if "tristrips" in tables:
         raise InputError(
             f"{name}: triangle strips are not supported; export it with a `face` element"
         )
     vertex = tables.get("vertex", {})
-    axes = [vertex.get(axis) for axis in "xyz"]
-    if not all(isinstance(axis, np.ndarray) for axis in axes):
+    axes = [axis for axis in map(vertex.get, "xyz") if isinstance(axis, np.ndarray)]
+    if len(axes) < 3:
         raise InputError(f"{name}: it has no vertices with x, y and z; re-export the mesh")
-    vertices = np.column_stack(axes).astype(np.float64)  # type: ignore[arg-type]
+    vertices = np.column_stack(axes).astype(np.float64)
     face = tables.get("face", {})
-    lists = face.get("vertex_indices", face.get("vertex_index"))
+    lists = face.get(_CORNERS[0], face.get(_CORNERS[1]))
     if not isinstance(lists, Lists):
         raise InputError(
             f"{name}: it has no faces (`face` with `vertex_indices`), only {len(vertices)} points; "
@@ -49,53 +56,137 @@ def surface_of(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
     return vertices, lists
 
 
-def _read_text(body: bytes, elements: list[Element], name: str, line: int) -> dict[str, Table]:
-    rows = TextRows(unix_text(body), name, first_line=line)
-    tables: dict[str, Table] = {}
-    begin = 0
-    for element in elements:
-        end = begin + element.count
-        if end > len(rows):
-            raise too_short(name, element, len(rows) - begin)
-        tables[element.name] = _text_table(rows, begin, end, element)
-        begin = end
-    if begin < len(rows):
+def _attributes(
+    file: PlyFile, faces: IntArray, counts: IntArray, name: str, folder: Path
+) -> Attributes:
+    """Scalar properties, texture coordinates and images; ``counts`` are corners of polygons."""
+    polygon, corners = fans(counts)
+    notes: list[str] = []
+    columns = {
+        key: _columns(file.elements[key], file.tables[key], name, notes)
+        for key in ("vertex", "face")
+    }
+    vertex, uv_of_vertex = joined(columns["vertex"])
+    for axis in "xyz":
+        del vertex[axis]
+    image = columns["face"].pop("texnumber", None)
+    of_face, _ = joined(columns["face"])
+    uv = _corner_uv(file.tables["face"].get("texcoord"), counts, corners, notes)
+    if uv is None and uv_of_vertex is not None:
+        uv = uv_of_vertex[faces]
+    found = [texture_beside(folder, texture, notes) for texture in file.textures]
+    textures = tuple(texture for texture in found if texture is not None)
+    face = {key: values[polygon] for key, values in of_face.items()}
+    shown = _shown(image, polygon, len(textures), name)
+    return Attributes(vertex, face, uv, textures, shown, tuple(notes))
+
+
+def _columns(element: Element, table: Table, name: str, notes: list[str]) -> dict[str, Array]:
+    """The scalar properties of an element in their own types."""
+    columns: dict[str, Array] = {}
+    for column in element.properties:
+        values = table[column.name]
+        if not isinstance(values, Lists):
+            what = f"property {column.name!r} of `{element.name}`"
+            columns[column.name] = typed(values, column.type, what, name)
+        elif column.name not in (*_CORNERS, "texcoord"):
+            notes.append(f"the list {column.name!r} of `{element.name}` was left out")
+    return columns
+
+
+def _corner_uv(
+    lists: object, counts: IntArray, corners: IntArray, notes: list[str]
+) -> Array | None:
+    """(m, 3, 2) out of a list of 2 k numbers for every polygon of k corners, or of none."""
+    if not isinstance(lists, Lists):
+        return None
+    there = lists.counts > 0
+    if not np.array_equal(lists.counts[there], 2 * counts[there]):
+        notes.append("the list 'texcoord' does not hold two numbers a corner and was left out")
+        return None
+    # The rows without a list have no numbers in `flat`, so the others follow in their order.
+    flat = np.full((int(counts.sum()), 2), np.nan)
+    flat[np.repeat(there, counts)] = lists.flat.astype(np.float64).reshape(-1, 2)
+    return flat[corners]
+
+
+def _shown(image: Array | None, polygon: IntArray, n_textures: int, name: str) -> IntArray | None:
+    """(m,) the image that every triangle shows, where there is a choice."""
+    if image is None or n_textures < 2:
+        return None
+    if image.dtype.kind not in "iu" or image.min(initial=0) < -1 or image.max() >= n_textures:
         raise InputError(
-            f"{name}: {len(rows) - begin} more lines follow than the header promises; "
+            f"{name}: a face has `texnumber` {image.max()} but {n_textures} textures are named; "
             "re-export the mesh"
         )
-    return tables
+    return image[polygon].astype(np.int64)
 
 
-def _text_table(rows: TextRows, begin: int, end: int, element: Element) -> Table:
-    """Walk all rows of an element at once, property by property, with one cursor per row."""
-    table: Table = {}
-    flat = rows.numbers(begin, end)
-    columns = rows.counts[begin:end]
-    row_end = np.cumsum(columns)
-    cursor = row_end - columns
-    row_fits = np.ones(end - begin, dtype=bool)
-    for column in element.properties:
-        row_fits &= cursor < row_end
-        if not row_fits.all():
-            break
-        values = flat[cursor]
-        cursor = cursor + 1
-        if column.length_type is None:
-            table[column.name] = values
-            continue
-        row_fits &= (values >= 0) & (values <= row_end - cursor) & (values == np.floor(values))
-        if not row_fits.all():
-            break
-        counts = values.astype(np.int64)
-        table[column.name] = Lists(ragged(flat, cursor, counts), counts)
-        cursor = cursor + counts
-    else:
-        row_fits &= cursor == row_end
-    if not row_fits.all():
-        wrong = int(np.argmin(row_fits))
-        raise InputError(
-            f"{rows.name}: line {rows.line(begin + wrong)}: row {wrong} of `{element.name}` does "
-            "not have the numbers that the header describes; re-export the mesh"
-        )
-    return table
+def write_ply(vertices: Array, faces: Array, attributes: Attributes, stem: str) -> Written:
+    """A binary PLY file, little endian; images go beside it."""
+    # 32-bit indices are what other programs read.
+    if len(vertices) > np.iinfo(np.int32).max:
+        raise InputError(f"{len(vertices)} vertices are too many for a PLY file; simplify the mesh")
+    notes: list[str] = []
+    uv_of_vertex = uv_of_vertices(faces, attributes.uv, len(vertices))
+    pair = None if uv_of_vertex is None else uv_of_vertex.astype(np.float32)
+    of_vertex = {axis: vertices[:, at] for at, axis in enumerate("xyz")}
+    of_vertex |= _numbers(split(attributes.vertex, pair, ("s", "t"), _OWN_OF_VERTEX), notes)
+    of_face = _numbers(split(attributes.face, None, ("s", "t"), _OWN_OF_FACE), notes)
+    images = image_files(attributes.textures, stem)
+    if len(images) > 1:
+        of_face["texnumber"] = attributes.texture_indices(len(faces)).astype(np.int32)
+    corner_uv = attributes.uv if uv_of_vertex is None else None
+
+    header = ["ply", "format binary_little_endian 1.0"]
+    header += [f"comment TextureFile {name}" for name in images]
+    header += [f"element vertex {len(vertices)}", *_properties(of_vertex)]
+    header += [f"element face {len(faces)}", "property list uchar int vertex_indices"]
+    if corner_uv is not None:
+        header.append("property list uchar float texcoord")
+    header += [*_properties(of_face), "end_header\n"]
+    vertex_rows = np.empty(len(vertices), dtype=_row(of_vertex))
+    _fill(vertex_rows, of_vertex)
+    body = vertex_rows.tobytes() + _face_rows(faces, corner_uv, of_face)
+    return Written("\n".join(header).encode() + body, images, notes)
+
+
+def _numbers(columns: dict[str, Array], notes: list[str]) -> dict[str, Array]:
+    """The columns in types that PLY has; a note names those made of words."""
+    numbers = {name: as_numbers(values, _NAMES, name) for name, values in columns.items()}
+    for name in (name for name, values in numbers.items() if values is None):
+        notes += left_out([name], "PLY has no words")
+    return {name: values for name, values in numbers.items() if values is not None}
+
+
+def _properties(columns: dict[str, Array]) -> list[str]:
+    return [f"property {_NAMES[values.dtype.name]} {name}" for name, values in columns.items()]
+
+
+def _row(columns: dict[str, Array]) -> list[tuple[str, np.dtype]]:
+    """Fields "0", "1", ... of a row of bytes that holds one entry of every column."""
+    kinds = [values.dtype.newbyteorder("<") for values in columns.values()]
+    return [(str(at), kind) for at, kind in enumerate(kinds)]
+
+
+def _fill(rows: Array, columns: dict[str, Array]) -> None:
+    for at, values in enumerate(columns.values()):
+        rows[str(at)] = values
+
+
+def _face_rows(faces: Array, uv: Array | None, columns: dict[str, Array]) -> bytes:
+    """Corners, texture coordinates (an empty list where there are none) and further columns."""
+    lists = [("n", "u1"), ("corners", "<i4", 3), ("k", "u1"), ("uv", "<f4", 6)]
+    row = np.dtype([*(lists if uv is not None else lists[:2]), *_row(columns)])
+    rows = np.empty(len(faces), dtype=row)
+    rows["n"], rows["corners"] = 3, faces
+    _fill(rows, columns)
+    if uv is None:
+        return rows.tobytes()
+    known = np.isfinite(uv).all(axis=(1, 2))
+    rows["k"], rows["uv"] = np.where(known, 6, 0), uv.reshape(-1, 6)
+    every = rows.view(np.uint8).reshape(len(faces), -1)
+    kept = np.ones(every.shape, dtype=bool)
+    start = 14  # bytes before the texture coordinates: n, corners and k
+    kept[~known, start : start + 24] = False
+    return every[kept].tobytes()

@@ -1,4 +1,4 @@
-"""What the readers share: polygons to triangles, and welding corners that are exactly equal."""
+"""What the readers share: whole numbers, polygons to triangles, equal points."""
 
 from typing import Any
 
@@ -63,18 +63,38 @@ def triangulate(
             f"{name}: face {face} has {int(counts[face])} corners, at least 3 are needed; "
             "remove it or re-export the mesh"
         )
-    begin = np.cumsum(counts) - counts
     indices = whole_numbers(corners)
     if indices is None:
         raise InputError(f"{name}: a vertex index is not a whole number; re-export the mesh")
-    check_range(indices, n_vertices, name, begin)
+    check_range(indices, n_vertices, name, np.cumsum(counts) - counts)
+    return indices[fans(counts)[1]]
 
-    triangles_per_polygon = counts - 2
-    polygon = np.repeat(np.arange(len(counts)), triangles_per_polygon)
-    first_triangle = np.cumsum(triangles_per_polygon) - triangles_per_polygon
-    step = np.arange(len(polygon)) - first_triangle[polygon]
-    first = begin[polygon]
-    return np.column_stack([indices[first], indices[first + 1 + step], indices[first + 2 + step]])
+
+def fans(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Cut polygons with these numbers of corners, all 3 or more, into fans of triangles.
+
+    Returns
+    -------
+    polygon : (m,) int, the polygon that every triangle comes from.
+    corners : (m, 3) int, its corners, counted through all polygons.
+    """
+    triangles = counts - 2
+    polygon = np.repeat(np.arange(len(counts)), triangles)
+    step = np.arange(len(polygon)) - (np.cumsum(triangles) - triangles)[polygon]
+    first = (np.cumsum(counts) - counts)[polygon]
+    return polygon, np.column_stack([first, first + 1 + step, first + 2 + step])
+
+
+def lengths_of(offsets: IntArray | None, n_corners: int, name: str) -> IntArray:
+    """Corners of every cell from offsets 0, ..., n_corners."""
+    # Offsets are compared and not subtracted: differences of 64-bit extremes wrap around, and
+    # np.repeat writes beyond its memory when the sum of its counts does.
+    if offsets is None or (
+        len(offsets)
+        and (offsets[0] != 0 or offsets[-1] != n_corners or np.any(offsets[1:] < offsets[:-1]))
+    ):
+        raise InputError(f"{name}: the cell offsets do not fit the corners; re-export the mesh")
+    return np.diff(offsets)
 
 
 def check_range(indices: IntArray, n_vertices: int, name: str, begin: IntArray) -> None:

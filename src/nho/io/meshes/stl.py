@@ -1,4 +1,4 @@
-"""STL files, text and binary.
+"""STL, text and binary.
 
 An STL holds loose triangles and no shared vertices. Corners with exactly equal coordinates are
 welded, and the order in which they first appear in the file *is* the vertex order of an STL.
@@ -7,15 +7,16 @@ welded, and the order in which they first appear in the file *is* the vertex ord
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.polygons import FloatArray, IntArray, equal_points
+from nho.io.meshes.model import ParsedMesh
+from nho.io.meshes.polygons import FloatArray, equal_points
 from nho.io.meshes.text import TextRows, unix_text, without_mark
 
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER_BYTES = 84
 
 
-def read_stl(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
-    """Welded vertices (n, 3) and triangles (m, 3) of an STL file, in order of appearance."""
+def read_stl(data: bytes, name: str, _folder: object) -> ParsedMesh:
+    """The surface of an STL file, welded, with the vertices in order of appearance."""
     # Many binary files start with "solid" too, so the exact size decides and not the first word.
     if _binary_size(data) == len(data):
         facets = np.frombuffer(data, dtype=_FACET, offset=_HEADER_BYTES)
@@ -27,7 +28,7 @@ def read_stl(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
     if len(corners) == 0:
         raise InputError(f"{name}: there are no triangles in it; re-export the mesh")
     first, group = equal_points(corners)
-    return corners[first], group.reshape(-1, 3)
+    return ParsedMesh(corners[first], group.reshape(-1, 3))
 
 
 def _binary_size(data: bytes) -> int:

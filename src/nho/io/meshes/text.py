@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nho.errors import InputError
+from nho.io.meshes.polygons import FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 _NEWLINE, _SPACE = 10, 32
@@ -61,40 +60,26 @@ def token_starts(data: bytes) -> IntArray:
     return np.flatnonzero(begins).astype(np.int64, copy=False)
 
 
-def _before_slashes(text: bytes) -> bytes:
-    """Blank everything from the first `/` of every token to its end."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    solid = characters > _SPACE
-    ends = np.flatnonzero(solid & ~np.append(solid[1:], False)) + 1
-    slashes = np.flatnonzero(characters == ord("/"))
-    # The token that holds a slash is the first one to end after it.
-    token_of_slash = np.searchsorted(ends, slashes, side="right")
-    tokens, first = np.unique(token_of_slash, return_index=True)
-    switch = np.zeros(len(text) + 1, dtype=np.int8)
-    switch[slashes[first]] = 1
-    switch[ends[tokens]] -= 1
-    blank = np.cumsum(switch[:-1], dtype=np.int8).view(np.bool_)
-    return np.where(blank, np.uint8(_SPACE), characters).tobytes()
-
-
-def _between_slashes(text: bytes) -> bytes:
-    """Blank every token but what stands between its first `/` and the next; `0` if nothing does."""
+def _part_of_tokens(text: bytes, part: int) -> bytes:
+    """Blank every token but its part 0 or 1 between slashes; an empty part 1 becomes `0`."""
     characters = np.frombuffer(text, dtype=np.uint8)
     solid = characters > _SPACE
     starts = np.flatnonzero(solid & ~np.append(False, solid[:-1]))
     ends = np.flatnonzero(solid & ~np.append(solid[1:], False)) + 1
     slashes = np.flatnonzero(characters == ord("/"))
-    token = np.searchsorted(ends, slashes, side="right")
+    token = np.searchsorted(ends, slashes, side="right")  # the first one to end after the slash
     place = np.arange(len(slashes)) - np.searchsorted(token, token)  # 0 for the first of a token
-    begin, end = ends.copy(), ends.copy()
-    begin[token[place == 0]] = slashes[place == 0] + 1
-    end[token[place == 1]] = slashes[place == 1]
+    begin, end = (ends if part else starts).copy(), ends.copy()
+    if part:
+        begin[token[place == 0]] = slashes[place == 0] + 1
+    end[token[place == part]] = slashes[place == part]
     switch = np.zeros(len(text) + 1, dtype=np.int8)
     np.add.at(switch, begin, 1)
     np.add.at(switch, end, -1)
     kept = np.cumsum(switch[:-1], dtype=np.int8).view(np.bool_)
-    fields = np.where(kept, characters, np.uint8(_SPACE))
-    fields[starts[begin == end]] = ord("0")
+    fields = np.where(kept | ~solid, characters, np.uint8(_SPACE))
+    if part:
+        fields[starts[begin == end]] = ord("0")
     return fields.tobytes()
 
 
@@ -147,7 +132,8 @@ class TextRows:
             character = self._bytes[np.minimum(first + step, len(self.data) - 1)]
             found &= (character == lower) | (character == upper)
         ends = self._bytes[np.minimum(after, len(self.data) - 1)] <= _SPACE
-        return found & (ends | (after == len(self.data)))
+        found &= ends | (after == len(self.data))
+        return found
 
     def numbers(self, begin: int, end: int) -> FloatArray:
         """All numbers on the rows `begin` to `end` (exclusive), flat."""
@@ -158,38 +144,30 @@ class TextRows:
         return values
 
     def numbers_after_keyword(
-        self, rows: BoolArray, keyword: bytes, slashes: bool = False
+        self, rows: BoolArray, keyword: bytes, part: int | None = None
     ) -> tuple[FloatArray, IntArray]:
         """Numbers that follow a keyword on the chosen rows.
 
         Parameters
         ----------
         rows : (len(self),) bool, rows that start with the keyword.
-        slashes : keep only what stands before the first `/` of every token.
+        part : of every token, read only what stands before its first `/` (0), or between that and
+            the next `/` (1; the number 0 where nothing does).
 
         Returns
         -------
         flat : (t,) float, all numbers; counts : (rows.sum(),) int, numbers on each row.
         """
         text = self._after_keyword(rows, keyword)
-        if slashes and b"/" in text:
-            text = _before_slashes(text)
         counts = self.counts[rows] - 1
+        if part is not None and b"/" in text:
+            text = _part_of_tokens(text, part)
+        elif part == 1:
+            return np.zeros(int(counts.sum())), counts
         values = parse_numbers(text, int(counts.sum()))
         if values is None:
-            self._refuse(np.flatnonzero(rows), 1, 0 if slashes else None)
+            self._refuse(np.flatnonzero(rows), 1, part)
         return values, counts
-
-    def texture_fields(self, rows: BoolArray, keyword: bytes) -> FloatArray:
-        """What stands between the first `/` and the next in every token; 0 where nothing does."""
-        text = self._after_keyword(rows, keyword)
-        count = int((self.counts[rows] - 1).sum())
-        if b"/" not in text:
-            return np.zeros(count)
-        values = parse_numbers(_between_slashes(text), count)
-        if values is None:
-            self._refuse(np.flatnonzero(rows), 1, 1)
-        return values
 
     def _after_keyword(self, rows: BoolArray, keyword: bytes) -> bytes:
         """The text of the chosen rows with their keyword blanked."""
@@ -203,7 +181,7 @@ class TextRows:
         return blanked[lead:][np.repeat(rows, row_bytes)].tobytes()
 
     def _refuse(self, rows: IntArray, skip: int, part: int | None = None) -> NoReturn:
-        """Raise for the first row that is not made of numbers; slow, only on the way out.
+        """Raise for the first row that is not made of numbers; slow, only for the message.
 
         ``part`` is the part between slashes that is meant, if one is.
         """

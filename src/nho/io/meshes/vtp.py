@@ -1,49 +1,39 @@
-"""VTP files: VTK's PolyData in XML, with its arrays as text, base64 or raw bytes, plain or zlib."""
+"""VTP: VTK's PolyData in XML, with the arrays of PointData and CellData."""
 
-import binascii
-import re
-import zlib
+import base64
 from dataclasses import dataclass
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
-import numpy.typing as npt
 
 from nho.errors import InputError
-from nho.io.meshes.polygons import FloatArray, IntArray, triangulate, whole_numbers
-from nho.io.meshes.text import parse_numbers, shown, token_starts
-from nho.io.meshes.vtk import lengths_of
-from nho.runtime.untrusted_xml import DoctypeRefused, Element, parse_xml
+from nho.io.meshes.columns import (
+    CORNER_UV,
+    UV_NAMES,
+    as_numbers,
+    left_out,
+    typed,
+    uv_of_vertices,
+    with_uv,
+)
+from nho.io.meshes.model import Array, Attributes, ParsedMesh, Written
+from nho.io.meshes.polygons import (
+    FloatArray,
+    IntArray,
+    fans,
+    lengths_of,
+    triangulate,
+    whole_numbers,
+)
+from nho.io.meshes.text import shown
+from nho.io.meshes.vtp_arrays import TYPES, VtpFile, array_of, open_vtp
+from nho.runtime.untrusted_xml import Element
 
-TYPES = {
-    **{f"Int{8 * size}": f"i{size}" for size in (1, 2, 4, 8)},
-    **{f"UInt{8 * size}": f"u{size}" for size in (1, 2, 4, 8)},
-    **{"Float32": "f4", "Float64": "f8"},
-}
-_ZLIB = "vtkZLibDataCompressor"
-# zlib cannot shrink data further than this, so larger claims are refused before unpacking.
-_ZLIB_BEST_RATIO = 1032
-# Coordinates and corners shrink tenfold at best; arrays may share appended bytes or be all zero.
-_MOST_UNPACKED, _ALWAYS_UNPACKED = 50, 16 << 20  # bytes for one of the file, and for any file
-
-
-@dataclass
-class VtpFile:
-    """What the arrays need to know about their file."""
-
-    name: str
-    order: str
-    header: np.dtype
-    compressed: bool
-    appended: bytes
-    appended_base64: bool
-    budget: int  # bytes that the arrays may still have together
-
-    def broken(self, what: str) -> InputError:
-        return InputError(f"{self.name}: {what}; copy it again or re-export the mesh")
+_NAMES = {np.dtype(kind).name: name for name, kind in TYPES.items()}
 
 
 @dataclass(frozen=True)
-class Piece:
+class _Piece:
     """One piece of a file: points (n, 3), the corners of its polygons, and how many each has."""
 
     element: Element
@@ -52,96 +42,45 @@ class Piece:
     counts: IntArray
 
 
-def read_vtp(data: bytes, name: str) -> tuple[FloatArray, IntArray]:
-    """Vertices (n, 3) and triangles (m, 3) of a VTP file, pieces one after the other."""
-    root, file = open_vtp(data, name)
-    return surface_of(read_pieces(root, file), name)
-
-
-def surface_of(pieces: list[Piece], name: str) -> tuple[FloatArray, IntArray]:
-    """All pieces as one surface."""
+def read_vtp(data: bytes, name: str, _folder: object) -> ParsedMesh:
+    """The surface of a VTP file, pieces one after the other."""
+    file = open_vtp(data, name)
+    pieces = [_read_piece(element, file) for element in file.root.iterfind("PolyData/Piece")]
     if not pieces:
         raise InputError(f"{name}: there is no PolyData piece in it; export it as PolyData (.vtp)")
     vertices = np.concatenate([piece.points for piece in pieces])
     first = np.cumsum([0] + [len(piece.points) for piece in pieces])
     corners = [piece.corners + at for piece, at in zip(pieces, first[:-1], strict=True)]
-    counts = [piece.counts for piece in pieces]
-    return vertices, triangulate(
-        np.concatenate(corners), np.concatenate(counts), len(vertices), name
-    )
+    counts = np.concatenate([piece.counts for piece in pieces])
+    faces = triangulate(np.concatenate(corners), counts, len(vertices), name)
+    return ParsedMesh(vertices, faces, lambda: _attributes(pieces, file, faces))
 
 
-def read_pieces(root: Element, file: VtpFile) -> list[Piece]:
-    """Points and polygons of every piece."""
+def _read_piece(piece: Element, file: VtpFile) -> _Piece:
+    """Points and polygons of a piece."""
     name = file.name
-    pieces: list[Piece] = []
-    for piece in root.iterfind("PolyData/Piece"):
-        if piece.get("NumberOfStrips", "0").strip() not in ("", "0"):
-            raise InputError(f"{name}: triangle strips are not supported; export it as polygons")
-        points = _array(piece, "Points/DataArray", file).astype(np.float64)
-        _check_number(piece, "NumberOfPoints", 3, len(points), file)
-        points = points.reshape(-1, 3)
-        if piece.find("Polys/DataArray") is None:
-            nothing = np.zeros(0, dtype=np.int64)
-            pieces.append(Piece(piece, points, nothing, nothing))
-            continue
-        connectivity = whole_numbers(_array(piece, "Polys/DataArray[@Name='connectivity']", file))
-        ends = whole_numbers(_array(piece, "Polys/DataArray[@Name='offsets']", file))
-        if connectivity is None or ends is None:
-            raise file.broken("the polygons are not made of whole numbers")
-        _check_number(piece, "NumberOfPolys", 1, len(ends), file)
-        in_piece = (connectivity >= 0) & (connectivity < len(points))
-        if not in_piece.all():
-            raise InputError(
-                f"{name}: a polygon refers to vertex {int(connectivity[np.argmin(in_piece)])} "
-                f"but its piece has {len(points)} vertices; re-export the mesh"
-            )
-        # These offsets are the ends of the polygons; the 0 in front is not written.
-        offsets = np.concatenate([[0], ends]).astype(np.int64)
-        counts = lengths_of(offsets, len(connectivity), name)
-        pieces.append(Piece(piece, points, connectivity, counts))
-    return pieces
-
-
-def open_vtp(data: bytes, name: str) -> tuple[Element, VtpFile]:
-    """The XML without its appended bytes (which need not be XML), and how to read its arrays."""
-    appended, appended_base64 = b"", False
-    begin = re.search(rb"<AppendedData([^<>]*)>\s*_", data)
-    if begin:
-        end = data.rfind(b"</AppendedData>")
-        if end < begin.end():
-            raise InputError(f"{name}: the appended data end too early; copy or export it again")
-        appended = data[begin.end() : end]
-        appended_base64 = b"base64" in begin.group(1)
-        data = data[: begin.end()] + data[end:]
-    try:
-        root = parse_xml(data)
-    except DoctypeRefused as error:
+    if piece.get("NumberOfStrips", "0").strip() not in ("", "0"):
+        raise InputError(f"{name}: triangle strips are not supported; export it as polygons")
+    points = _array(piece, "Points/DataArray", file).astype(np.float64)
+    _check_number(piece, "NumberOfPoints", 3, len(points), file)
+    points = points.reshape(-1, 3)
+    if piece.find("Polys/DataArray") is None:
+        nothing = np.zeros(0, dtype=np.int64)
+        return _Piece(piece, points, nothing, nothing)
+    connectivity = whole_numbers(_array(piece, "Polys/DataArray[@Name='connectivity']", file))
+    ends = whole_numbers(_array(piece, "Polys/DataArray[@Name='offsets']", file))
+    if connectivity is None or ends is None:
+        raise file.broken("the polygons are not made of whole numbers")
+    _check_number(piece, "NumberOfPolys", 1, len(ends), file)
+    in_piece = (connectivity >= 0) & (connectivity < len(points))
+    if not in_piece.all():
         raise InputError(
-            f"{name}: a VTP file has no DOCTYPE that declares anything; re-export the mesh"
-        ) from error
-    except ValueError as error:
-        raise InputError(f"{name}: it is not valid XML ({error}); re-export the mesh") from error
-    if root.tag != "VTKFile" or root.get("type") != "PolyData":
-        raise InputError(
-            f"{name}: it holds {shown(root.get('type', root.tag).encode())} and not PolyData; "
-            "extract the surface and export it as .vtp"
+            f"{name}: a polygon refers to vertex {int(connectivity[np.argmin(in_piece)])} "
+            f"but its piece has {len(points)} vertices; re-export the mesh"
         )
-    compressor = root.get("compressor", "")
-    if compressor not in ("", _ZLIB):
-        raise InputError(
-            f"{name}: its compressor {shown(compressor.encode())} is not supported (only none and "
-            "zlib are, not LZ4 or LZMA); save it with zlib or as PLY"
-        )
-    order = {"LittleEndian": "<", "BigEndian": ">"}.get(root.get("byte_order", "LittleEndian"))
-    header = {"UInt32": "u4", "UInt64": "u8"}.get(root.get("header_type", "UInt32"))
-    if order is None or header is None:
-        raise InputError(f"{name}: its byte_order or header_type is not known; re-export the mesh")
-    compressed = compressor == _ZLIB
-    budget = _ALWAYS_UNPACKED + _MOST_UNPACKED * (len(data) + len(appended))
-    return root, VtpFile(
-        name, order, np.dtype(order + header), compressed, appended, appended_base64, budget
-    )
+    # These offsets are the ends of the polygons; the 0 in front is not written.
+    offsets = np.concatenate([[0], ends]).astype(np.int64)
+    return _Piece(piece, points, connectivity, lengths_of(offsets, len(connectivity), name))
 
 
 def _check_number(piece: Element, attribute: str, width: int, present: int, file: VtpFile) -> None:
@@ -151,103 +90,122 @@ def _check_number(piece: Element, attribute: str, width: int, present: int, file
         raise file.broken(f"{attribute} says {shown(promised.encode())}, not {present / width:g}")
 
 
-def _array(piece: Element, path: str, file: VtpFile) -> npt.NDArray[np.generic]:
+def _array(piece: Element, path: str, file: VtpFile) -> Array:
     element = piece.find(path)
     if element is None:
         raise file.broken(f"the array {path} is missing")
     return array_of(element, path, file)
 
 
-def array_of(element: Element, path: str, file: VtpFile) -> npt.NDArray[np.generic]:
-    """The numbers of a DataArray, flat; those written as text come as doubles."""
-    kind = TYPES.get(element.get("type", ""))
-    if kind is None:
-        raise file.broken(f"{path} has an unknown type {shown(element.get('type', '').encode())}")
-    text = (element.text or "").encode()
-    form = element.get("format", "ascii")
-    if form == "ascii":
-        values = parse_numbers(text, len(token_starts(text)))
-        if values is None:
-            raise file.broken(f"{path} is not made of numbers")
-        return values
-    if form == "binary":
-        raw = _payload(b"".join(text.split()), True, file)
-    elif form == "appended":
-        offset = element.get("offset", "").strip()
-        if not (offset.isascii() and offset.isdigit()) or int(offset) >= len(file.appended):
-            raise file.broken(f"{path} lies outside the appended data")
-        raw = _payload(file.appended, file.appended_base64, file, int(offset))
-    else:
-        raise file.broken(f"{path} has an unknown format {shown(form.encode())}")
-    item = np.dtype(file.order + kind)
-    # As doubles, which is what they become: one byte of the file may be many of memory.
-    file.budget -= 8 * (len(raw) // item.itemsize)
-    if file.budget < 0:
-        raise file.broken("its arrays unpack to far more than any mesh does")
-    if len(raw) % item.itemsize:
-        raise file.broken(f"{path} ends inside a number")
-    return np.frombuffer(raw, dtype=item).astype(item.newbyteorder("="))
+def _attributes(pieces: list[_Piece], file: VtpFile, faces: IntArray) -> Attributes:
+    """The arrays of PointData and CellData of all pieces."""
+    notes: list[str] = []
+    points = [_arrays(piece, "PointData", len(piece.points), 0, file, notes) for piece in pieces]
+    cells = []
+    for piece in pieces:
+        before = _number(piece.element, "NumberOfVerts") + _number(piece.element, "NumberOfLines")
+        arrays = _arrays(piece, "CellData", len(piece.counts), before, file, notes)
+        polygon = fans(piece.counts)[0]
+        cells.append({key: values[polygon] for key, values in arrays.items()})
+    return with_uv(_whole(points, notes), _whole(cells, notes), faces, notes)
 
 
-class _Stream:
-    """Bytes to take one after the other, raw or out of base64 text."""
+def _arrays(
+    piece: _Piece, group: str, count: int, before: int, file: VtpFile, notes: list[str]
+) -> dict[str, Array]:
+    """The arrays of a group by name, without the first ``before`` rows."""
+    section = piece.element.find(group)
+    if section is None:
+        return {}
+    normals, coordinates = section.get("Normals", "Normals"), section.get("TCoords")
+    arrays: dict[str, Array] = {}
+    for element in section.iterfind("DataArray"):
+        name = element.get("Name", "")
+        if name == normals:
+            continue  # they belong to the pose of the surface
+        if element.get("type") not in TYPES or not name:
+            notes.append(f"the array {name!r} of {group} is not made of numbers and was left out")
+            continue
+        what = f"{group} {name!r}"
+        values = array_of(element, what, file)
+        width = _number(element, "NumberOfComponents", 1)
+        if width < 1 or len(values) % width or len(values) // width < before + count:
+            raise file.broken(f"{what} has {len(values)} numbers, not {width} for each")
+        values = typed(values, TYPES[element.get("type", "")], what, file.name)
+        rows = values.reshape(-1, width)[before : before + count]
+        if len(values) // width != before + count:
+            raise file.broken(f"{what} has {len(values) // width} rows, not {before + count}")
+        key = UV_NAMES[0] if name == coordinates else name
+        arrays[key] = rows[:, 0] if width == 1 else rows
+    return arrays
 
-    def __init__(self, data: bytes, base64: bool, file: VtpFile, at: int) -> None:
-        self.data, self.base64, self.file = data, base64, file
-        self.at, self.ready = at, b""
 
-    def take(self, count: int) -> bytes:
-        if not self.base64:
-            taken = self.data[self.at : self.at + count]
-            self.at += len(taken)
+def _whole(parts: list[dict[str, Array]], notes: list[str]) -> dict[str, Array]:
+    """Arrays of all pieces; one that a piece lacks, or has in another shape, is left out."""
+    whole: dict[str, Array] = {}
+    for name in dict.fromkeys(key for part in parts for key in part):
+        found = [part[name] for part in parts if name in part]
+        if len(found) < len(parts) or len({values.shape[1:] for values in found}) > 1:
+            notes.append(f"{name!r} is not the same in every piece and was left out")
         else:
-            quads = -(-max(count - len(self.ready), 0) // 3)
-            text = self.data[self.at : self.at + 4 * quads]
-            self.at += len(text)
-            try:
-                self.ready += binascii.a2b_base64(text, strict_mode=True)
-            except binascii.Error as error:
-                raise self.file.broken(f"its base64 is damaged ({error})") from error
-            # Padding closes a base64 text; what follows starts afresh, so nothing is left over.
-            taken, self.ready = self.ready[:count], self.ready[count:]
-        if len(taken) < count:
-            raise self.file.broken(f"an array needs {count} bytes but {len(taken)} are left")
-        return taken
-
-    def numbers(self, count: int) -> list[int]:
-        size = self.file.header.itemsize
-        return [
-            int(number) for number in np.frombuffer(self.take(count * size), dtype=self.file.header)
-        ]
+            whole[name] = np.concatenate(found)
+    return whole
 
 
-def _payload(data: bytes, base64: bool, file: VtpFile, at: int = 0) -> bytes:
-    """The bytes of one array: unwrapped from its size header, base64 and zlib blocks."""
-    stream = _Stream(data, base64, file, at)
-    if not file.compressed:
-        (size,) = stream.numbers(1)
-        return stream.take(size)
-    n_blocks, block_size, last_size = stream.numbers(3)
-    if n_blocks == 0:
-        return b""
-    if n_blocks * file.header.itemsize > len(data):
-        raise file.broken(f"an array promises {n_blocks} blocks, more than the file can hold")
-    packed_sizes = stream.numbers(n_blocks)
-    sizes = [block_size] * n_blocks
-    if last_size:
-        sizes[-1] = last_size
-    if sum(sizes) > file.budget:
-        raise file.broken("its arrays unpack to far more than any mesh does")
-    blocks = []
-    for packed_size, size in zip(packed_sizes, sizes, strict=True):
-        if size > _ZLIB_BEST_RATIO * packed_size + _ZLIB_BEST_RATIO:
-            raise file.broken(f"a block of {packed_size} bytes promises to unpack to {size}")
-        try:
-            unpacker = zlib.decompressobj()
-            block = unpacker.decompress(stream.take(packed_size), size + 1)
-        except zlib.error as error:
-            raise file.broken(f"a zlib block is damaged ({error})") from error
-        if len(block) != size or not unpacker.eof:
-            raise file.broken(f"a zlib block does not unpack to the {size} bytes it promises")
-        blocks.append(block)
-    return b"".join(blocks)
+def _number(element: Element, attribute: str, default: int = 0) -> int:
+    text = element.get(attribute, "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+
+
+def write_vtp(vertices: Array, faces: Array, attributes: Attributes, _stem: str) -> Written:
+    """A VTP file; its arrays are base64 without compression, which every VTK reads."""
+    vertex, face, active = dict(attributes.vertex), dict(attributes.face), ""
+    if attributes.uv is not None:
+        of_vertex = uv_of_vertices(faces, attributes.uv, len(vertices))
+        if of_vertex is not None:
+            vertex[UV_NAMES[0]], active = of_vertex, f' TCoords="{UV_NAMES[0]}"'
+        else:
+            face[CORNER_UV] = attributes.uv.reshape(-1, 6)
+    ends = 3 * np.arange(1, len(faces) + 1)
+    words = [name for name, values in {**vertex, **face}.items() if values.dtype.kind == "U"]
+    lines = [
+        '<?xml version="1.0"?>',
+        '<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">',
+        "<PolyData>",
+        f'<Piece NumberOfPoints="{len(vertices)}" NumberOfVerts="0" NumberOfLines="0" '
+        f'NumberOfStrips="0" NumberOfPolys="{len(faces)}">',
+        f"<PointData{active}>",
+        *(_data_array(name, values) for name, values in vertex.items()),
+        "</PointData>",
+        "<CellData>",
+        *(_data_array(name, values) for name, values in face.items()),
+        "</CellData>",
+        f"<Points>\n{_data_array('Points', vertices)}\n</Points>",
+        "<Polys>",
+        _data_array("connectivity", faces.reshape(-1).astype(np.int64)),
+        _data_array("offsets", ends.astype(np.int64)),
+        "</Polys>",
+        "</Piece>",
+        "</PolyData>",
+        "</VTKFile>",
+    ]
+    notes = left_out(words, "words are not numbers")
+    if attributes.textures:
+        notes.append("VTP holds no images: left out the texture")
+    return Written("\n".join(line for line in lines if line).encode(), {}, notes)
+
+
+def _data_array(name: str, values: Array) -> str:
+    """A DataArray element; "" if the values are words."""
+    numbers = as_numbers(values, _NAMES, name)
+    if numbers is None:
+        return ""
+    raw = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<")).tobytes()
+    content = base64.b64encode(np.array(len(raw), "<u8").tobytes() + raw).decode()
+    width = values.shape[1] if values.ndim == 2 else 1
+    # XML has no room for control characters.
+    printable = "".join(letter if letter.isprintable() else "_" for letter in name)
+    return (
+        f'<DataArray type="{_NAMES[numbers.dtype.name]}" Name={quoteattr(printable)} '
+        f'NumberOfComponents="{width}" format="binary">{content}</DataArray>'
+    )

@@ -1,22 +1,97 @@
-"""Tables with one number a column: which columns belong together, and under which names they go.
+"""Arrays in files: the types a format has, and the names of columns that belong together.
 
 PLY and CSV have no vectors. Colours are ``red, green, blue[, alpha]`` there, texture coordinates
 ``s, t`` or ``u, v``, and any other vector is ``name_0, name_1, ...``.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from nho.io.attributes.model import COLOUR, Array, kind_of
+from nho.errors import InputError
+from nho.io.meshes.model import COLOUR, Array, Attributes, kind_of
+from nho.io.meshes.polygons import whole_numbers
 
 CHANNELS = ("red", "green", "blue", "alpha")
 _UV_PAIRS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 _NORMAL = ("nx", "ny", "nz")
 _NUMBERED = re.compile(r"(.+)_(\d+)")
+UV_NAMES = ("uv", "TCoords", "Texture Coordinates", "TextureCoordinates")  # in VTK and VTP
+CORNER_UV = "corner_uv"  # six numbers a cell: what nho writes where a vertex has several
+
+
+def typed(values: Array, kind: str, what: str, name: str) -> Array:
+    """Numbers in the type that their file announces, in the byte order of this machine."""
+    wanted = np.dtype(kind).newbyteorder("=")
+    if wanted.kind == "f" or values.dtype.kind in "iu":
+        return values.astype(wanted)
+    whole = whole_numbers(values)  # text: all numbers were read as doubles
+    limits = np.iinfo(wanted)
+    if whole is None or (len(whole) and (whole.min() < limits.min or whole.max() > limits.max)):
+        raise InputError(
+            f"{name}: {what} should hold whole numbers of type {wanted} but does not; "
+            "correct the type or re-export the mesh"
+        )
+    return whole.astype(wanted)
+
+
+def as_numbers(values: Array, kinds: Iterable[str], name: str) -> Array | None:
+    """The values in the first of some types that holds them all; None if they are words.
+
+    A float becomes a smaller float only if there is no other.
+    """
+    if values.dtype.kind == "U":
+        return None
+    if values.dtype.kind == "b":
+        return values.astype(np.uint8)
+    own = values.dtype.newbyteorder("=")
+    allowed = [np.dtype(kind) for kind in kinds]
+    if own in allowed:
+        return values
+    if own.kind == "f":
+        floats = [kind for kind in allowed if kind.kind == "f"]
+        return values.astype(next((k for k in floats if k.itemsize > own.itemsize), floats[-1]))
+    least, largest = int(values.min(initial=0)), int(values.max(initial=0))
+    for kind in allowed:
+        if kind.kind in "iu" and np.iinfo(kind).min <= least and largest <= np.iinfo(kind).max:
+            return values.astype(kind)
+    raise InputError(
+        f"attribute {name!r} has numbers from {least} to {largest}, which this format has no "
+        "room for; write .npz or .csv"
+    )
+
+
+def left_out(names: Iterable[str], what: str) -> list[str]:
+    """A note about attributes that a format cannot hold."""
+    lost = ", ".join(names)
+    return [f"{what}: left out {lost}"] if lost else []
+
+
+def with_uv(
+    vertex: dict[str, Array], face: dict[str, Array], faces: Array, notes: Iterable[str]
+) -> Attributes:
+    """Attributes of a VTK or VTP file, with texture coordinates taken out of its arrays."""
+    uv = None
+    corner = face.get(CORNER_UV)
+    if corner is not None and corner.dtype.kind == "f" and corner.shape[1:] == (6,):
+        uv = face.pop(CORNER_UV).astype(np.float64).reshape(-1, 3, 2)
+    for name in UV_NAMES:
+        found = vertex.get(name)
+        if found is not None and found.dtype.kind == "f" and found.shape[1:] in ((2,), (3,)):
+            of_vertex = vertex.pop(name)[:, :2].astype(np.float64)
+            uv = of_vertex[faces] if uv is None else uv
+    return Attributes(vertex, face, uv, notes=tuple(notes))
+
+
+def uv_of_vertices(faces: Array, uv: Array | None, n_vertices: int) -> Array | None:
+    """(n, 2) texture coordinates, one pair a vertex; None if there are none or corners differ."""
+    if uv is None:
+        return None
+    of_vertex = np.full((n_vertices, 2), np.nan)
+    of_vertex[faces.ravel()] = uv.reshape(-1, 2)
+    same = np.array_equal(of_vertex[faces], uv, equal_nan=True)
+    return of_vertex if same else None
 
 
 def joined(columns: Mapping[str, Array]) -> tuple[dict[str, Array], Array | None]:

@@ -1,10 +1,15 @@
-"""What a mesh carries beside its surface: numbers, colours, labels, selections and texture."""
+"""What a mesh file holds: a surface, and the values, colours, labels and textures on it.
+
+"No data" is NaN in floats, grey in colours, False in selections, the empty text, and one below zero
+in labels (or below the least label, if that is smaller). What such a colour, label or selection
+means, only a mask can tell.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nho.errors import InputError
+from nho.io.meshes.polygons import FloatArray, IntArray
 
 Kind = Literal["scalar", "colour", "label", "selection"]
 Array = npt.NDArray[Any]
@@ -19,6 +25,7 @@ Array = npt.NDArray[Any]
 COLOUR = "color"  # name of the colours in formats that have room for one colour per vertex
 UV = "uv"  # name under which the texture coordinates are chosen
 MASK = "transferred"  # selection that tells where carried data are
+GREY = 150  # of all three channels; the colour of unmatched points in every picture
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Texture:
 class Attributes:
     """Data on the vertices, faces and corners of a mesh, in its own order.
 
-    What an array means is told by its type (`kind_of`): floats are scalars or vectors, ``uint8``
+    The type of an array says what it means (`kind_of`): floats are scalars or vectors, ``uint8``
     of three or four columns are sRGB colours, other whole numbers and texts are labels, and bools
     are selections.
 
@@ -141,11 +148,42 @@ class Attributes:
             return np.zeros(n_faces, dtype=bool)
         return np.asarray(np.isfinite(self.uv).all(axis=(1, 2)))
 
-    def texture_indices(self, n_faces: int) -> npt.NDArray[np.int64]:
+    def texture_indices(self, n_faces: int) -> IntArray:
         """(m,) image that every triangle shows; -1 where it has none or no coordinates."""
         first = 0 if self.textures else -1
         shown = np.full(n_faces, first) if self.texture_of_face is None else self.texture_of_face
         return np.where(self.textured_faces(n_faces), shown, -1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedMesh:
+    """The surface in a mesh file; what is on it is read only when asked for.
+
+    Attributes
+    ----------
+    vertices : (n, 3) float64; faces : (m, 3) int64.
+    read_attributes : reads the rest of the file.
+    """
+
+    vertices: FloatArray
+    faces: IntArray
+    read_attributes: Callable[[], Attributes] = Attributes
+
+
+@dataclass
+class Written:
+    """A file ready to be written.
+
+    Attributes
+    ----------
+    content : bytes of the file itself.
+    beside : name and bytes of further files that belong to it (materials, images).
+    notes : what the format has no room for, one sentence each.
+    """
+
+    content: bytes
+    beside: dict[str, bytes] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def kind_of(values: Array) -> Kind:
@@ -157,9 +195,27 @@ def kind_of(values: Array) -> Kind:
     return "scalar" if values.dtype.kind == "f" else "label"
 
 
-def uv_of_vertices(faces: Array, uv: Array, n_vertices: int) -> Array | None:
-    """(n, 2) texture coordinates, one pair a vertex; None if the corners of a vertex differ."""
-    of_vertex = np.full((n_vertices, 2), np.nan)
-    of_vertex[faces.ravel()] = uv.reshape(-1, 2)
-    same = np.array_equal(of_vertex[faces], uv, equal_nan=True)
-    return of_vertex if same else None
+def with_nodata_value(values: Array) -> tuple[Array, object]:
+    """The values in a type that can also say "no data", and the value that says so."""
+    kind = kind_of(values)
+    if kind == "scalar":
+        return values, np.nan
+    if kind == "colour":
+        return values, np.array([GREY, GREY, GREY, 255][: values.shape[1]], dtype=np.uint8)
+    if kind == "selection":
+        return values, False
+    if values.dtype.kind == "U":
+        return values, ""
+    least, largest = int(values.min(initial=0)), int(values.max(initial=0))
+    fill = min(-1, least - 1)
+    for wanted in (values.dtype, np.dtype(np.int32), np.dtype(np.int64)):
+        limits = np.iinfo(wanted)
+        if limits.min <= fill and largest <= limits.max:
+            return values.astype(wanted), fill
+    return values, 0  # the largest of numbers: nothing is left but the mask
+
+
+def nodata_like(values: Array, count: int) -> Array:
+    """(count, ...) entries of the same kind, all of them "no data"."""
+    typed, fill = with_nodata_value(values)
+    return np.full((count, *values.shape[1:]), fill, dtype=typed.dtype)

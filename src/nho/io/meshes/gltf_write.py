@@ -1,11 +1,9 @@
-"""GLB with attributes: one mesh, its faces grouped by the image they show.
+"""GLB files with attributes: one mesh, its faces grouped by the image they show.
 
 A glTF vertex has one pair of texture coordinates. Where corners differ, the vertex is repeated
 behind all others, so that vertex i of the mesh is vertex i of the file. Coordinates are single
 precision in glTF.
 """
-
-from __future__ import annotations
 
 import json
 import struct
@@ -14,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.attributes.model import Array, Attributes, kind_of
-from nho.io.attributes.srgb import to_linear
-from nho.io.attributes.written import Written, as_numbers, image_suffix
+from nho.io.meshes.columns import as_numbers
+from nho.io.meshes.gltf_document import COMPONENTS, WIDTHS
+from nho.io.meshes.model import Array, Attributes, Written, kind_of
+from nho.io.meshes.textures import image_suffix
 
-_COMPONENTS = {"int8": 5120, "uint8": 5121, "int16": 5122, "uint16": 5123, "uint32": 5125}
-_COMPONENTS["float32"] = 5126
+_COMPONENTS = {np.dtype(kind).name: number for number, kind in COMPONENTS.items()}
 _OWN = ("int8", "uint8", "int16", "uint16", "float32")  # what own attributes may be made of
-_SHAPES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
+_SHAPES = {width: shape for shape, width in WIDTHS.items()}
 _VERTICES, _INDICES = 34962, 34963
 _MIME = {".png": "image/png", ".jpg": "image/jpeg"}
 
@@ -74,7 +72,10 @@ def _attributes(attributes: Attributes, notes: list[str]) -> dict[str, Array]:
     for name, values in attributes.vertex.items():
         if kind_of(values) == "colour" and "COLOR_0" not in found:
             fractions = values / 255.0
-            fractions[:, :3] = to_linear(fractions[:, :3])
+            encoded = fractions[:, :3]
+            fractions[:, :3] = np.where(
+                encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4
+            )
             found["COLOR_0"] = np.rint(65535 * fractions).astype(np.uint16)
             continue
         numbers = as_numbers(values, _OWN, name)
@@ -111,7 +112,7 @@ def _split_at_seams(
 
 
 class _Binary:
-    """The bytes of a file, with the accessors that tell where what is."""
+    """The binary chunk of a file, with the views and accessors that describe it."""
 
     def __init__(self) -> None:
         self.data = bytearray()
