@@ -19,7 +19,7 @@ from torch import Tensor
 from nho.learned.architecture import Architecture
 from nho.learned.backend import quiet_torch
 from nho.learned.checkpoints import load_checkpoint, save_checkpoint
-from nho.learned.diffusion_net import Surface
+from nho.learned.diffusion_net import OperatorTensors
 from nho.learned.matcher import Matcher
 from nho.learned.methods import METHODS, new_matcher
 from nho.learned.operators import operators
@@ -75,7 +75,7 @@ def _network(architecture: Architecture) -> Matcher:
 def _weights(suffix: str) -> Callable[[bytes], object]:
     """What is read is a network that computes."""
     path = Scratch().file(f"network{suffix}")
-    surface = Surface.of(operators(seeds.PARTIAL, 3))
+    tensors = OperatorTensors.of(operators(seeds.PARTIAL, 3))
 
     def read() -> None:
         matcher = load_checkpoint(path)
@@ -85,7 +85,7 @@ def _weights(suffix: str) -> Callable[[bytes], object]:
             assert tensor.dtype == torch.float32 and bool(torch.isfinite(tensor).all())
         with torch.no_grad():
             values = torch.zeros(seeds.PARTIAL.n_vertices, architecture.channels)
-            features = matcher.extractor(values, surface)
+            features = matcher.extractor(values, tensors)
         assert features.shape == (seeds.PARTIAL.n_vertices, architecture.outputs)
 
     return serving(path, read)

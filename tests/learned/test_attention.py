@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from nho.learned.attention import Propagation, Refinement, Sample  # noqa: E402
+from nho.learned.attention import Propagation, Refinement, VertexSample  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
 
 
@@ -17,10 +17,10 @@ def points():
 
 
 def test_chosen_vertices_keep_their_values_and_others_lie_between(points):
-    sample = Sample.of(points, 0.4)
+    sample = VertexSample.of(points, 0.4)
     assert len(sample.chosen) == 120
     values = torch.from_numpy(points[sample.chosen.numpy()]).float()
-    spread = sample.spread(values)
+    spread = sample.interpolate(values)
     assert torch.allclose(spread[sample.chosen], values, atol=1e-3)
     low, high = values[sample.nearest].min(dim=1).values, values[sample.nearest].max(dim=1).values
     assert ((spread >= low - 1e-5) & (spread <= high + 1e-5)).all()
@@ -54,6 +54,6 @@ def test_the_overlap_depends_on_the_other_shape(points):
     with quiet_torch(0):
         net = Refinement(6, 8, 2)
         own, other, third = (torch.randn(300, 6) for _ in range(3))
-    sample = Sample.of(points, 0.5)
+    sample = VertexSample.of(points, 0.5)
     scores = [net.overlap_logits(net(own, seen, sample, sample)[0]) for seen in (other, third)]
     assert not torch.allclose(*scores)

@@ -16,14 +16,14 @@ from nho.learned.functional_maps import (  # noqa: E402
     soft_map,
     vertices_of_map,
 )
-from nho.learned.shape import shapes_of  # noqa: E402
+from nho.learned.network_input import network_inputs  # noqa: E402
 
 ARCHITECTURE = Architecture("dpfm", "hks", modes=30, map_modes=20)
 
 
 @pytest.fixture(scope="module")
 def shapes(whole, piece):
-    return shapes_of(piece.mesh, whole, ARCHITECTURE)
+    return network_inputs(piece.mesh, whole, ARCHITECTURE)
 
 
 def energy(matrix, a, b, penalty, weight):

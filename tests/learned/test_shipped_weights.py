@@ -12,9 +12,9 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab import baselines
 from nho.learned.backend import quiet_torch
+from nho.learned.checkpoints import _SHIPPED, matcher_for
 from nho.learned.methods import METHODS, new_matcher
 from nho.learned.training_pairs import held_out
-from nho.learned.weights import _SHIPPED, matcher_for
 
 MOST_BYTES = 700_000
 

@@ -97,10 +97,10 @@ def test_steps_without_a_finite_gradient_change_nothing(monkeypatch):
     right = training.LOSSES["ulrssm"]
     calls = []
 
-    def sometimes(matcher, output, lesson):
+    def sometimes(matcher, output, example):
         calls.append(output.partial.requires_grad)
         broken = output.partial.requires_grad and sum(calls) in (2, 3)
-        return right(matcher, output, lesson) * (float("nan") if broken else 1.0)
+        return right(matcher, output, example) * (float("nan") if broken else 1.0)
 
     monkeypatch.setitem(training.LOSSES, "ulrssm", sometimes)
     trained = train(SMALL)
@@ -120,6 +120,13 @@ def test_the_best_look_is_kept_even_if_later_steps_spoil_it():
     # A step this long ruins any network; the one before it is what comes out.
     spoiled = train(replace(SMALL, learning_rate=1e3))
     assert spoiled.loss_after <= spoiled.loss_before
+
+
+def test_diffusion_times_stay_positive_after_steps_that_are_far_too_long():
+    states = []
+    train(replace(SMALL, learning_rate=1.0), keep=states.append)
+    times = [w for name, w in states[-1].weights.items() if name.endswith("diffusion.time")]
+    assert times and all(float(time.min()) >= 0 for time in times)
 
 
 def test_the_file_is_the_network_and_nothing_else_is_left(tmp_path):

@@ -13,8 +13,7 @@ from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.learned.generated_shapes import KINDS
-from nho.learned.local_shape import CHANNELS, local_shape
-from nho.learned.operators import operators
+from nho.learned.operators import LOCAL_CHANNELS, local_shape, operators
 from nho.learned.training_pairs import held_out, stream, training_pair
 
 SIZE = (250, 350)
@@ -113,7 +112,7 @@ def test_local_shape_does_not_change_when_a_surface_is_moved_or_scaled(pairs):
     turn[:, 0] *= np.linalg.det(turn)
     moved = Mesh(7 * mesh.vertices @ turn + [1, 2, 3], mesh.faces)
     plain = local_shape(mesh, operators(mesh, 60), 1.0)
-    assert plain.shape == (mesh.n_vertices, CHANNELS)
+    assert plain.shape == (mesh.n_vertices, LOCAL_CHANNELS)
     assert np.abs(plain - local_shape(moved, operators(moved, 60), 49.0)).max() < 1e-6
 
 

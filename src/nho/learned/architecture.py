@@ -1,4 +1,4 @@
-"""What a network looks like and what it is fed: all that its weights alone do not tell."""
+"""The layout of a network and its inputs: all that its weights alone do not tell."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
 from nho.errors import InputError
-from nho.learned import local_shape
 from nho.learned.diffusion_net import Turning
+from nho.learned.operators import LOCAL_CHANNELS
 
 Inputs = Literal["xyz", "xyz+normals", "hks", "local"]
 Frame = Literal["given", "centred"]
 
-CHANNELS: dict[str, int] = {"xyz": 3, "xyz+normals": 6, "hks": 16, "local": local_shape.CHANNELS}
-_LARGEST = 4096  # of any whole number below: beyond it a file asks for gigabytes
+CHANNELS: dict[str, int] = {"xyz": 3, "xyz+normals": 6, "hks": 16, "local": LOCAL_CHANNELS}
+_LARGEST = 4096  # of any integer below: beyond it a file asks for gigabytes
 
 
 @dataclass(frozen=True)
@@ -27,36 +27,32 @@ class Architecture:
         Name of the method in `nho.learned.methods`.
     inputs : {"xyz", "xyz+normals", "hks", "local"}
         Values at the vertices that go in: coordinates, with normals; or what does not change when a
-        surface is moved: heat kernel signatures, or those of `nho.learned.local_shape`.
+        surface is moved: heat kernel signatures, or `nho.learned.operators.local_shape`.
     frame : {"given", "centred"}
-        Of the coordinates: as given, or from each surface's own centre. Networks trained on a data
-        set whose shapes lie in one frame want it kept.
+        Coordinates as given, or from each surface's own centre. Networks trained on a data set
+        whose shapes lie in one frame want it kept.
     outputs, width, blocks : int
         Features, channels inside, and blocks of DiffusionNet.
     modes : int
         Eigenpairs that values diffuse in.
     turning : {"complex", "framed"}
         See `nho.learned.diffusion_net.GradientFeatures`.
-    map_modes : int
-        Eigenfunctions of either shape that the functional map connects.
-    map_weight : float
-        Of the resolvent penalty on the functional map.
-    sampled : float
-        Share of the vertices that attention runs between.
-    heads : int
-        Of the attention.
+    map_modes, map_weight : int, float
+        Functional map: eigenfunctions of either shape, and weight of the resolvent penalty.
+    sampled, heads : float, int
+        Attention: share of the vertices that it runs between, and its heads.
     refined : bool
         Whether the functional map uses the features after attention, not those before.
     temperature : float
-        Of soft maps: differences of cosines that make a factor of e.
+        Difference of cosines that makes a factor of e in soft maps.
     neighbours : int
-        Vertices around each whose echo is looked at (EchoMatch).
+        Vertices around each whose echo is used (EchoMatch).
     compared : float
         Vertices that echoes go between, in an area as large as the full shape; 0 = all there are.
     overlap_width, overlap_blocks : int
         Of the second DiffusionNet, which reads the echoes.
     dropout : float
-        While training.
+        Share of inner values left out while training.
     """
 
     method: str

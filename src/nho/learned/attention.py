@@ -1,4 +1,4 @@
-"""Cross attention between two shapes (DPFM): each looks at the other to find what both have."""
+"""Cross attention between two shapes (DPFM): each attends to the other to find what both have."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nho.learned.functional_maps import unit_rows
 _NEAREST = 3  # attended vertices that a vertex between them takes its features from
 _SOFTENING = 1e-8  # squared length in the unit of the network: a vertex counts itself alone
 MOST_SAMPLED = 4000  # attended vertices of a shape: all pairs of them are compared
-_QUERIES = 1024  # rows of the table of pairs that are held at a time
+_QUERIES = 1024  # rows of the table of pairs that are in memory at a time
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Well-spread vertices of a shape, and how the others lie between them.
+class VertexSample:
+    """Vertices of a shape far from each other, and how the others lie between them.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Sample:
     weight: Tensor
 
     @classmethod
-    def of(cls, points: np.ndarray, share: float) -> Sample:
+    def of(cls, points: np.ndarray, share: float) -> VertexSample:
         """A share of the points (n, 3), each next one the farthest from those before."""
         count = min(max(_NEAREST, int(share * len(points))), MOST_SAMPLED, len(points))
         chosen = farthest_points(points, count)
@@ -51,13 +51,13 @@ class Sample:
             torch.from_numpy(weight.astype(np.float32)),
         )
 
-    def spread(self, values: Tensor) -> Tensor:
+    def interpolate(self, values: Tensor) -> Tensor:
         """(n, c) values at all vertices from (m, c) at the chosen ones."""
         return (values[self.nearest] * self.weight[:, :, None]).sum(dim=1)
 
 
 class Propagation(nn.Module):
-    """What a shape learns from looking at another: attention, then a small network."""
+    """What a shape learns from attending to another: attention, then a small network."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -69,11 +69,12 @@ class Propagation(nn.Module):
 
     def forward(self, own: Tensor, other: Tensor) -> Tensor:
         """(n, width) to add to the (n, width) features ``own``, from (m, width) of the other."""
-        seen = self.merge(self._attended(own, other))
-        hidden = self.hidden(torch.cat([own, seen], dim=1))
+        attended = self.merge(self._attended(own, other))
+        hidden = self.hidden(torch.cat([own, attended], dim=1))
         # Each channel over the vertices of the shape: mean 0, variance 1.
         hidden = nn.functional.instance_norm(hidden.T[None])[0].T
-        return self.last(torch.relu(hidden))
+        message: Tensor = self.last(torch.relu(hidden))
+        return message
 
     def _attended(self, own: Tensor, other: Tensor) -> Tensor:
         # Channel c belongs to head c % heads.
@@ -83,14 +84,14 @@ class Propagation(nn.Module):
         )
         scale = query.shape[1] ** -0.5
         rows = []
-        for block in query.split(_QUERIES):
+        for block in torch.split(query, _QUERIES):
             share = torch.softmax(torch.einsum("ndh,mdh->hnm", block, key) * scale, dim=2)
             rows.append(torch.einsum("hnm,mdh->ndh", share, value).reshape(len(block), -1))
         return torch.cat(rows)
 
 
 class Refinement(nn.Module):
-    """Features of both shapes after they have seen each other, and where they overlap."""
+    """Features of both shapes after they attended to each other, and where they overlap."""
 
     def __init__(self, features: int, width: int, heads: int, layers: int = 1) -> None:
         super().__init__()
@@ -102,15 +103,15 @@ class Refinement(nn.Module):
         )
 
     def forward(
-        self, own: Tensor, other: Tensor, own_sample: Sample, other_sample: Sample
+        self, own: Tensor, other: Tensor, own_sample: VertexSample, other_sample: VertexSample
     ) -> tuple[Tensor, Tensor]:
         """(n, c) and (m, c) features of the partial and of the full shape."""
         own, other = self.first(own), self.first(other)
         for layer in self.layers:
             here, there = own[own_sample.chosen], other[other_sample.chosen]
-            there = there + layer(there, here)  # the full shape looks first
+            there = there + layer(there, here)  # the full shape goes first
             here = here + layer(here, there)
-            own, other = own_sample.spread(here), other_sample.spread(there)
+            own, other = own_sample.interpolate(here), other_sample.interpolate(there)
         return self.last(own), self.last(other)
 
     def overlap_logits(self, refined: Tensor) -> Tensor:

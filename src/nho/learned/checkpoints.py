@@ -1,7 +1,8 @@
-"""Weights in files: our own without pickle, published ones by torch's restricted reader.
+"""Checkpoints, files of networks: which one a method uses, and how they are read and written.
 
-Our own are ``.npz`` files: one array a parameter, under its name in the network, and the
-architecture as JSON. Nothing in either kind of file is ever run.
+Our own are ``.npz`` files without pickle: one array a parameter, under its name in the network, and
+the architecture as JSON. Published ``.pth`` files are read by torch's restricted reader. Nothing in
+either kind of file is ever run.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import io
 import json
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +28,76 @@ from nho.learned.published import filled, matcher_of
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.npz import check_archive, read_array
 
+_SHIPPED = Path(__file__).resolve().parent.parent / "data" / "weights"
+_SUFFIXES = (".npz", ".pth", ".pt")
+_MOST_FILES = 100  # of a folder; more are no folder of checkpoints
 MOST_BYTES = 256 << 20  # of a file: the published ones have 2 to 3 MB
 _MOST_TENSORS = 2000
 _DEEPEST = 4  # tables inside of tables
 _ARCHITECTURE = "architecture"  # member that holds the JSON
 
 
+def matcher_for(method: str, weights: str = "") -> Matcher:
+    """The network of a method, with its weights.
+
+    Parameters
+    ----------
+    method : str
+        A name in `nho.learned.methods.METHODS`.
+    weights : str
+        As in the setting of that name: files and folders, separated by commas; the first file that
+        holds a network of the method is taken, by its tensors and not by its name. Empty = the
+        network that comes with the package.
+    """
+    if not weights.strip():
+        shipped = _SHIPPED / f"{method}.npz"
+        if not shipped.is_file():
+            raise InputError(
+                f"no weights of {method!r} come with this installation; name a checkpoint by "
+                "--set weights=FILE"
+            )
+        return load_checkpoint(shipped)
+    seen, faults = [], []
+    for path in files_in(weights):
+        try:
+            matcher = load_checkpoint(path)
+        except InputError as fault:
+            faults.append(str(fault))
+            continue
+        if matcher.architecture.method == method:
+            return matcher
+        seen.append(f"{path.name} is {matcher.architecture.method}")
+    raise InputError(
+        f"weights={weights}: no network of {method!r} among the files "
+        f"({'; '.join([*seen, *faults]) or 'there are none'}); name a checkpoint of it"
+    )
+
+
+def files_in(weights: str) -> Iterator[Path]:
+    """Files that a setting names, those of a folder by name."""
+    for word in weights.split(","):
+        path = Path(word.strip()).expanduser()
+        if not word.strip():
+            continue
+        if path.is_dir():
+            inside = sorted(one for one in path.iterdir() if one.suffix.lower() in _SUFFIXES)
+            if len(inside) > _MOST_FILES:
+                raise InputError(f"{path}: holds {len(inside)} checkpoints; name one of them")
+            yield from inside
+        elif path.exists():
+            yield path
+        else:
+            raise InputError(f"weights={word.strip()}: no such file or folder")
+
+
 def save_checkpoint(path: str | Path, matcher: Matcher, half: bool = False) -> None:
     """Write a network as one ``.npz`` file, whole or not at all; ``half``: in 16 bits a number."""
     text = json.dumps(matcher.architecture.as_dict(), sort_keys=True)
-    arrays = {_ARCHITECTURE: np.frombuffer(text.encode(), dtype=np.uint8)}
+    arrays: dict[str, Any] = {_ARCHITECTURE: np.frombuffer(text.encode(), dtype=np.uint8)}
     kind = np.float16 if half else np.float32
     arrays |= {name: tensor.numpy().astype(kind) for name, tensor in matcher.state_dict().items()}
     content = io.BytesIO()
-    np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(content, **arrays)
     write_whole(Path(path), content.getvalue())
 
 

@@ -22,7 +22,7 @@ Turning = Literal["complex", "framed"]
 
 
 @dataclass(frozen=True)
-class Surface:
+class OperatorTensors:
     """`Operators` as tensors.
 
     Attributes
@@ -40,30 +40,30 @@ class Surface:
     gradient: tuple[Tensor, Tensor]
 
     @classmethod
-    def of(cls, operators: Operators, dtype: torch.dtype = torch.float32) -> Surface:
+    def of(cls, operators: Operators, dtype: torch.dtype = torch.float32) -> OperatorTensors:
         """The tensors of a mesh, in the precision of the network."""
         entries = operators.gradient.tocoo()
         places = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
 
+        def dense(values: np.ndarray) -> Tensor:
+            return torch.from_numpy(values.copy()).to(dtype)
+
         def sparse(values: np.ndarray) -> Tensor:
+            # The entries come from SciPy, sorted and without repeats.
             return torch.sparse_coo_tensor(
-                places,
-                torch.from_numpy(values.copy()).to(dtype),
-                entries.shape,
-                check_invariants=False,  # they come from SciPy, sorted and without repeats
-                is_coalesced=True,
+                places, dense(values), entries.shape, check_invariants=False, is_coalesced=True
             )
 
         return cls(
-            torch.from_numpy(operators.mass.copy()).to(dtype),
-            torch.from_numpy(operators.eigenvalues.copy()).to(dtype),
-            torch.from_numpy(operators.functions.copy()).to(dtype),
+            dense(operators.mass),
+            dense(operators.eigenvalues),
+            dense(operators.functions),
             (sparse(entries.data.real), sparse(entries.data.imag)),
         )
 
-    def project(self, values: Tensor, modes: int | None = None) -> Tensor:
-        """(k, c) coefficients of (n, c) values in the first eigenfunctions."""
-        return self.functions[:, :modes].T @ (self.mass[:, None] * values)
+    def project(self, values: Tensor) -> Tensor:
+        """(k, c) coefficients of (n, c) values in the eigenfunctions."""
+        return self.functions.T @ (self.mass[:, None] * values)
 
 
 class Diffusion(nn.Module):
@@ -73,24 +73,24 @@ class Diffusion(nn.Module):
         super().__init__()
         self.time = nn.Parameter(torch.zeros(width))  # in units of length^2
 
-    def forward(self, values: Tensor, surface: Surface) -> Tensor:
+    def forward(self, values: Tensor, operators: OperatorTensors) -> Tensor:
         """(n, width) values after their times."""
-        decay = torch.exp(-surface.eigenvalues[:, None] * self.time.clamp(min=0)[None, :])
-        return surface.functions @ (decay * surface.project(values))
+        decay = torch.exp(-operators.eigenvalues[:, None] * self.time.clamp(min=0)[None, :])
+        return operators.functions @ (decay * operators.project(values))
 
 
 class GradientFeatures(nn.Module):
-    """Inner products of each channel's gradient with learned turned mixtures of all gradients.
+    """Inner products of each channel's gradient with learned, rotated mixtures of all gradients.
 
     Parameters
     ----------
     width : int
     turning : {"complex", "framed"}
-        ``"complex"`` is the paper's: the mixture multiplies by complex numbers, which scale and
-        turn but cannot mirror, so that the frames do not matter. In ``"framed"`` the second
-        component of the mixture is ``real(x) + imaginary(y)``: a slip in a widely copied
-        implementation, which weights trained with it need. It depends on the frames, and through
-        them on how the surface lies in space.
+        How gradients are rotated. ``"complex"`` is the paper's: the mixture multiplies by complex
+        numbers, which scale and rotate but cannot mirror, so that the frames do not matter. In
+        ``"framed"`` the second component of the mixture is ``real(x) + imaginary(y)``: a slip in a
+        widely copied implementation, which weights trained with it need. It depends on the frames,
+        and through them on the pose in space.
     """
 
     def __init__(self, width: int, turning: Turning = "complex") -> None:
@@ -99,9 +99,9 @@ class GradientFeatures(nn.Module):
         self.real = nn.Linear(width, width, bias=False)
         self.imaginary = nn.Linear(width, width, bias=False)
 
-    def forward(self, values: Tensor, surface: Surface) -> Tensor:
+    def forward(self, values: Tensor, operators: OperatorTensors) -> Tensor:
         """(n, width) numbers between -1 and 1."""
-        x, y = (torch.sparse.mm(matrix, values) for matrix in surface.gradient)
+        x, y = (torch.sparse.mm(matrix, values) for matrix in operators.gradient)
         mixed_x = self.real(x) - self.imaginary(y)
         if self.turning == "complex":
             mixed_y = self.real(y) + self.imaginary(x)
@@ -121,10 +121,10 @@ class Block(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, values: Tensor, surface: Surface) -> Tensor:
+    def forward(self, values: Tensor, operators: OperatorTensors) -> Tensor:
         """(n, width) values of the next block."""
-        diffused = self.diffusion(values, surface)
-        inner = torch.cat([values, diffused, self.gradients(diffused, surface)], dim=1)
+        diffused = self.diffusion(values, operators)
+        inner = torch.cat([values, diffused, self.gradients(diffused, operators)], dim=1)
         for number, layer in enumerate(self.layers):
             inner = layer(inner if number == 0 else self.dropout(torch.relu(inner)))
         return values + inner
@@ -133,17 +133,8 @@ class Block(nn.Module):
 class DiffusionNet(nn.Module):
     """The network from values at vertices to features at vertices.
 
-    Parameters
-    ----------
-    inputs, outputs : int
-        Channels that go in and come out.
-    width : int
-        Channels inside.
-    blocks : int
-    dropout : float
-        Share of the inner values that is left out while training.
-    turning : {"complex", "framed"}
-        See `GradientFeatures`.
+    ``inputs``, ``outputs`` and ``width`` are the channels that go in, come out and are inside;
+    ``dropout`` is the share of the inner values that is left out while training.
     """
 
     def __init__(
@@ -160,15 +151,10 @@ class DiffusionNet(nn.Module):
         self.blocks = nn.ModuleList(Block(width, dropout, turning) for _ in range(blocks))
         self.last = nn.Linear(width, outputs)
 
-    def forward(self, values: Tensor, surface: Surface) -> Tensor:
+    def forward(self, values: Tensor, operators: OperatorTensors) -> Tensor:
         """(n, outputs) features of (n, inputs) values."""
         values = self.first(values)
         for block in self.blocks:
-            values = block(values, surface)
-        return self.last(values)
-
-    @torch.no_grad()
-    def keep_times_positive(self) -> None:
-        """After a step of training: a negative time would get no gradient and stay for ever."""
-        for block in self.blocks:
-            block.diffusion.time.clamp_(min=0)  # type: ignore[union-attr, operator]
+            values = block(values, operators)
+        features: Tensor = self.last(values)
+        return features

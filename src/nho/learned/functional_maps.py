@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nho.learned.shape import Shape
+from nho.learned.network_input import NetworkInput
 from nho.operator.correspondence import nearest_rows
 from nho.runtime.parallel import SERIAL, Workers
 
 
 def regularised_map(
-    partial: Shape, full: Shape, own: Tensor, other: Tensor, weight: float
+    partial: NetworkInput, full: NetworkInput, own: Tensor, other: Tensor, weight: float
 ) -> Tensor:
     """(k, k) C of least ``|C A - B|^2 + weight |C * D|^2``, differentiable.
 
@@ -33,7 +33,8 @@ def regularised_map(
     a, b = full.project(other).double(), partial.project(own).double()
     penalty = resolvent_mask(partial.eigenvalues.double(), full.eigenvalues.double())
     systems = (a @ a.T)[None] + weight * torch.diag_embed(penalty)
-    return torch.linalg.solve(systems, (b @ a.T)[:, :, None])[:, :, 0].to(own.dtype)
+    matrix: Tensor = torch.linalg.solve(systems, (b @ a.T)[:, :, None])[:, :, 0]
+    return matrix.to(own.dtype)
 
 
 def resolvent_mask(rows: Tensor, columns: Tensor) -> Tensor:
@@ -63,7 +64,7 @@ def unit_rows(values: Tensor) -> Tensor:
     return torch.nn.functional.normalize(values, dim=-1)
 
 
-def map_of_vertices(partial: Shape, full: Shape, target: np.ndarray) -> np.ndarray:
+def map_of_vertices(partial: NetworkInput, full: NetworkInput, target: np.ndarray) -> np.ndarray:
     """(k, k) C of a vertex map: what it makes of the full shape's eigenfunctions."""
     pulled = full.functions[torch.from_numpy(target)]
     return partial.project(pulled).double().numpy()

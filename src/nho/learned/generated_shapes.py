@@ -7,7 +7,6 @@ one another; the map between the two poses is known exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -24,24 +23,7 @@ _JOINT = 0.12  # length of a limb that bends, in units of sqrt(area)
 _MOST_TRIES = 50  # for limbs that do not overlap
 
 
-@dataclass(frozen=True)
-class Poses:
-    """A surface in two poses and the map both ways.
-
-    Attributes
-    ----------
-    posed, full : Mesh
-    posed_on_full, full_on_posed : SurfacePoints
-        Of every vertex of the one, its point on the other.
-    """
-
-    posed: Mesh
-    full: Mesh
-    posed_on_full: SurfacePoints
-    full_on_posed: SurfacePoints
-
-
-def body(random: np.random.Generator) -> Poses:
+def body(random: np.random.Generator) -> PosePair:
     """The shipped body, of other proportions and in other poses; either may be the full one."""
     pair = _sample()
     proportions = random.uniform(0.8, 1.2, size=3)
@@ -54,11 +36,11 @@ def body(random: np.random.Generator) -> Poses:
         for mesh in (pair.posed, pair.full)
     )
     if random.random() < 0.5:
-        return Poses(posed, full, pair.posed_on_full, pair.full_on_posed)
-    return Poses(full, posed, pair.full_on_posed, pair.posed_on_full)
+        return PosePair(posed, full, pair.posed_on_full, pair.full_on_posed)
+    return PosePair(full, posed, pair.full_on_posed, pair.posed_on_full)
 
 
-def limbs(random: np.random.Generator) -> Poses:
+def limbs(random: np.random.Generator) -> PosePair:
     """A bumpy trunk with limbs, each bent at a joint of its own."""
     ball = _ball()
     trunk = _bumps(ball.vertices, random, 5, 0.15)
@@ -81,14 +63,14 @@ def limbs(random: np.random.Generator) -> Poses:
                 width[number],
                 length[number],
                 joint[number],
-                _turn_across(direction, random.uniform(-1.3, 1.3), random),
+                _rotation_across(direction, random.uniform(-1.3, 1.3), random),
             )
         vertices = _bent(vertices * _near_one(random), random, 0.4)
         poses.append(Mesh(vertices, ball.faces, "limbs"))
     return _in_two_orders(poses[0], poses[1], random)
 
 
-def bean(random: np.random.Generator) -> Poses:
+def bean(random: np.random.Generator) -> PosePair:
     """A long bumpy body, bent in two ways."""
     ball = bumpy_sphere(4, int(random.integers(2**31)))
     straight = ball.vertices * random.uniform([0.7, 1.4, 0.6], [1.0, 2.4, 1.0])
@@ -98,7 +80,7 @@ def bean(random: np.random.Generator) -> Poses:
     return _in_two_orders(posed, full, random)
 
 
-def ring(random: np.random.Generator) -> Poses:
+def ring(random: np.random.Generator) -> PosePair:
     """A ring of uneven thickness, warped in two ways."""
     plain = torus(90, 40, random.uniform(0.25, 0.45))
     angle = np.arctan2(plain.vertices[:, 1], plain.vertices[:, 0])
@@ -114,7 +96,7 @@ def ring(random: np.random.Generator) -> Poses:
 
 
 # How often each kind is drawn.
-KINDS: dict[str, tuple[Callable[[np.random.Generator], Poses], float]] = {
+KINDS: dict[str, tuple[Callable[[np.random.Generator], PosePair], float]] = {
     "body": (body, 0.4),
     "limbs": (limbs, 0.48),
     "bean": (bean, 0.08),
@@ -122,10 +104,10 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Poses], float]] = {
 }
 
 
-def drawn(random: np.random.Generator) -> Poses:
+def drawn(random: np.random.Generator) -> PosePair:
     """A shape of a random kind."""
     makers, shares = zip(*KINDS.values())
-    make: Callable[[np.random.Generator], Poses] = makers[random.choice(len(makers), p=shares)]
+    make: Callable[[np.random.Generator], PosePair] = makers[random.choice(len(makers), p=shares)]
     return make(random)
 
 
@@ -179,11 +161,11 @@ def _limb(
     width: float,
     length: float,
     joint: float,
-    turn: Callable[[np.ndarray], np.ndarray],
+    rotation: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """(n, 3) a cap of the trunk drawn out to a limb and turned beyond its joint.
+    """(n, 3) a cap of the trunk drawn out to a limb and rotated beyond its joint.
 
-    ``turn`` takes an (n,) share of the full turn, 0 to 1, to (n, 3, 3) rotations.
+    ``rotation`` takes (n,) shares of the angle, 0 to 1, to (n, 3, 3) matrices.
     """
     share = np.arccos(np.clip(on_ball @ direction, -1, 1)) / width  # 0 at the tip, 1 at the root
     aside = on_trunk - np.outer(on_trunk @ direction, direction)
@@ -194,12 +176,11 @@ def _limb(
     beyond = np.clip((height / length - joint) / 0.4 + 0.5, 0, 1)
     root = (on_trunk @ direction).mean()
     pivot = (root + joint * length) * direction
-    rotation = turn(beyond * beyond * (3 - 2 * beyond))
-    return np.einsum("nij,nj->ni", rotation, straight - pivot) + pivot
+    return _rotated(straight, pivot, rotation(beyond * beyond * (3 - 2 * beyond)))
 
 
 def _articulated(mesh: Mesh, random: np.random.Generator) -> np.ndarray:
-    """(n, 3) positions with a joint set into each limb and the part beyond it turned.
+    """(n, 3) positions with a joint set into each limb and the part beyond it rotated.
 
     Tips of limbs are far from each other along the surface, and the vertices at one distance from
     a tip lie around the limb: their mean is the joint.
@@ -213,27 +194,31 @@ def _articulated(mesh: Mesh, random: np.random.Generator) -> np.ndarray:
         ring = np.abs(distance - joint) < _JOINT / 2
         beyond = np.clip((joint - distance) / _JOINT + 0.5, 0, 1)
         axis = _unit(random.standard_normal(3))
-        turn = rotations(axis, random.uniform(-0.8, 0.8) * beyond * beyond * (3 - 2 * beyond))
-        pivot = vertices[ring].mean(axis=0)
-        vertices = np.einsum("nij,nj->ni", turn, vertices - pivot) + pivot
+        angles = random.uniform(-0.8, 0.8) * beyond * beyond * (3 - 2 * beyond)
+        vertices = _rotated(vertices, vertices[ring].mean(axis=0), _rotations(axis, angles))
     return vertices
 
 
-def _turn_across(
+def _rotated(vertices: np.ndarray, pivot: np.ndarray, rotations: np.ndarray) -> np.ndarray:
+    """(n, 3) vertices rotated by (n, 3, 3) matrices about a pivot."""
+    return np.asarray(np.einsum("nij,nj->ni", rotations, vertices - pivot) + pivot)
+
+
+def _rotation_across(
     direction: np.ndarray, angle: float, random: np.random.Generator
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Rotations by shares of an angle, about a random axis across a direction."""
     across = random.standard_normal(3)
     axis = _unit(across - (across @ direction) * direction)
-    return lambda share: rotations(axis, share * angle)
+    return lambda share: _rotations(axis, share * angle)
 
 
-def rotations(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
+def _rotations(axis: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """(n, 3, 3) rotations about one unit axis by (n,) angles."""
     x, y, z = axis
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     sines, cosines = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
-    return np.eye(3) + sines * cross + (1 - cosines) * (cross @ cross)
+    return np.asarray(np.eye(3) + sines * cross + (1 - cosines) * (cross @ cross))
 
 
 def _bent(vertices: np.ndarray, random: np.random.Generator, most: float) -> np.ndarray:
@@ -246,7 +231,7 @@ def _bent(vertices: np.ndarray, random: np.random.Generator, most: float) -> np.
         return vertices
     radius = 1 / curvature - x
     rolled = [1 / curvature - radius * np.cos(curvature * y), radius * np.sin(curvature * y), z]
-    return np.column_stack(rolled) @ frame.T
+    return np.asarray(np.column_stack(rolled) @ frame.T)
 
 
 def _bumps(
@@ -256,21 +241,22 @@ def _bumps(
     centres = random.standard_normal((count, 3))
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
     heights = random.uniform(-height, 1.5 * height, size=count)
-    return vertices * (1 + np.exp(4 * (vertices @ centres.T - 1)) @ heights)[:, None]
+    bumps = np.exp(4 * (vertices @ centres.T - 1)) @ heights
+    return np.asarray(vertices * (1 + bumps)[:, None])
 
 
 def _near_one(random: np.random.Generator) -> np.ndarray:
-    """(3,) factors by which two poses differ in proportion: no two shapes are quite isometric."""
+    """(3,) factors by which two poses differ in proportion: no two shapes are exactly isometric."""
     return random.uniform(0.97, 1.03, size=3)
 
 
-def _in_two_orders(posed: Mesh, full: Mesh, random: np.random.Generator) -> Poses:
-    """Two poses with the same vertices; those of the posed one are put in another order."""
+def _in_two_orders(posed: Mesh, full: Mesh, random: np.random.Generator) -> PosePair:
+    """Two poses of one mesh, the vertices of the first in another order."""
     # The order decides which vertices survive coarsening: few will then be the same on both sides.
     order = random.permutation(full.n_vertices)
     place = np.argsort(order)
     other = Mesh(posed.vertices[order], place[posed.faces], posed.name)
-    return Poses(
+    return PosePair(
         other,
         full,
         SurfacePoints.at_vertices(full, order),
@@ -279,4 +265,4 @@ def _in_two_orders(posed: Mesh, full: Mesh, random: np.random.Generator) -> Pose
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
-    return vector / np.linalg.norm(vector)
+    return np.asarray(vector / np.linalg.norm(vector))

@@ -1,4 +1,4 @@
-"""What each learned method is trained for: small losses, and their sums by method.
+"""Training losses: small ones, and their sums by method.
 
 Every loss is a mean over vertices, rows or pairs, so that none depends on the size of a mesh, and
 is least (most are zero) at the truth.
@@ -13,17 +13,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from nho.learned.functional_maps import regularised_map, soft_map, unit_rows
-from nho.learned.lessons import Lesson
 from nho.learned.matcher import Matcher, Output
-from nho.learned.shape import Shape
-from nho.learned.ulrssm import ULRSSM
+from nho.learned.methods import ULRSSM
+from nho.learned.network_input import NetworkInput
+from nho.learned.training_examples import TrainingExample
 
 CONTRAST = 0.07  # differences of cosines that make a factor of e, in `contrastive`
-_WEIGHT_SELF = 0.1  # of vertices told apart from those of their own shape (EchoMatch)
+_WEIGHT_SELF = 0.1  # of distinguishing vertices from those of their own shape (EchoMatch)
 _WEIGHT_TRUTH = 1.0  # of the truth in the two methods that could learn without it, see `ulrssm`
-_WEIGHT_DISTANCES = (
-    10.0  # squares of distances are small: those within a shape of area one are below one
-)
+_WEIGHT_DISTANCES = 10.0  # of squares of distances below one, which are small
 
 
 def contrastive(own: Tensor, other: Tensor, vertex: Tensor) -> Tensor:
@@ -53,8 +51,8 @@ def overlap(logits: Tensor, truth: Tensor) -> Tensor:
     return torch.stack([side.mean() for side in sides if len(side)]).mean()
 
 
-def orthogonality(matrix: Tensor, partial: Shape, full: Shape) -> Tensor:
-    """How far rows of a functional map are from orthonormal: a map onto a part keeps its areas.
+def orthogonality(matrix: Tensor, partial: NetworkInput, full: NetworkInput) -> Tensor:
+    """Distance of the rows of a functional map from orthonormal: a map onto a part keeps areas.
 
     Only rows whose eigenvalue the truncated basis of the full shape reaches count: those beyond
     cannot be made up from it.
@@ -64,7 +62,7 @@ def orthogonality(matrix: Tensor, partial: Shape, full: Shape) -> Tensor:
     return ((rows @ rows.T - torch.eye(rank)) ** 2).sum(dim=1).mean()
 
 
-def distances_kept(soft: Tensor, partial: Tensor, full: Tensor, reliable: Tensor) -> Tensor:
+def distance_change(soft: Tensor, partial: Tensor, full: Tensor, reliable: Tensor) -> Tensor:
     """Mean square by which a soft map changes distances, over pairs that are reliable.
 
     Parameters
@@ -74,72 +72,73 @@ def distances_kept(soft: Tensor, partial: Tensor, full: Tensor, reliable: Tensor
     partial, full, reliable : (n, n), (m, m) and (n, n) tensors
         Distances, and the mask of pairs to count.
     """
-    carried = soft @ full.to(soft.dtype) @ soft.T
-    return ((carried - partial)[reliable] ** 2).mean()
+    mapped = soft @ full.to(soft.dtype) @ soft.T
+    return ((mapped - partial)[reliable] ** 2).mean()
 
 
-def dpfm(matcher: Matcher, output: Output, lesson: Lesson) -> Tensor:
+def dpfm(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
     """Functional map, overlap and features, all from the truth (Attaiki et al. 2021)."""
     assert output.matrix is not None
     return (
-        map_difference(output.matrix, lesson.matrix)
-        + _overlaps(output, lesson)
-        + contrastive(output.partial, output.full, lesson.vertex)
+        map_difference(output.matrix, example.matrix)
+        + _overlaps(output, example)
+        + contrastive(output.partial, output.full, example.vertex)
     )
 
 
-def ulrssm(matcher: Matcher, output: Output, lesson: Lesson) -> Tensor:
+def ulrssm(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
     """The two functional maps agree, and keep areas (Cao et al. 2023); and the truth, for a start.
 
     The original learns without truth, from far more shapes and steps.
     """
     assert isinstance(matcher, ULRSSM)
-    solved, of_matches = matcher.both_maps(output, lesson.partial, lesson.full)
+    solved, of_matches = matcher.both_maps(output, example.partial, example.full)
     return (
         map_difference(solved, of_matches)
-        + orthogonality(solved, lesson.partial, lesson.full)
-        + _WEIGHT_TRUTH * contrastive(output.partial, output.full, lesson.vertex)
+        + orthogonality(solved, example.partial, example.full)
+        + _WEIGHT_TRUTH * contrastive(output.partial, output.full, example.vertex)
     )
 
 
-def wormhole(matcher: Matcher, output: Output, lesson: Lesson) -> Tensor:
+def wormhole(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
     """Reliable distances and areas are kept (Bracha et al. 2024); and the truth, for a start."""
     soft = soft_map(output.partial, output.full, matcher.architecture.temperature)
-    of_matches = lesson.partial.project(soft @ lesson.full.functions)
-    kept = distances_kept(soft, lesson.partial_distances, lesson.full_distances, lesson.reliable)
+    of_matches = example.partial.project(soft @ example.full.functions)
+    distances = example.partial_distances, example.full_distances
+    change = distance_change(soft, *distances, example.reliable)
     return (
-        _WEIGHT_DISTANCES * kept
-        + orthogonality(of_matches, lesson.partial, lesson.full)
-        + _WEIGHT_TRUTH * contrastive(output.partial, output.full, lesson.vertex)
+        _WEIGHT_DISTANCES * change
+        + orthogonality(of_matches, example.partial, example.full)
+        + _WEIGHT_TRUTH * contrastive(output.partial, output.full, example.vertex)
     )
 
 
-def echomatch(matcher: Matcher, output: Output, lesson: Lesson) -> Tensor:
-    """As DPFM, and vertices of one shape are told apart as well (Xie et al. 2025)."""
+def echomatch(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
+    """As DPFM, and vertices of one shape differ from each other as well (Xie et al. 2025)."""
     matrix = regularised_map(
-        lesson.partial,
-        lesson.full,
+        example.partial,
+        example.full,
         output.partial,
-        output.full * lesson.region[:, None],  # the part that the partial shape knows of
+        output.full * example.region[:, None],  # the part that the partial shape covers
         matcher.architecture.map_weight,
     )
     own = [contrastive(f, f, torch.arange(len(f))) for f in (output.partial, output.full)]
     return (
-        map_difference(matrix, lesson.matrix)
-        + _overlaps(output, lesson)
-        + contrastive(output.partial, output.full, lesson.vertex)
+        map_difference(matrix, example.matrix)
+        + _overlaps(output, example)
+        + contrastive(output.partial, output.full, example.vertex)
         + _WEIGHT_SELF * (own[0] + own[1])
     )
 
 
-def _overlaps(output: Output, lesson: Lesson) -> Tensor:
-    """Of both shapes; all of the partial one has a partner."""
-    assert output.partial_overlap is not None and output.full_overlap is not None
-    everywhere = torch.ones_like(output.partial_overlap)
-    return overlap(output.full_overlap, lesson.region) + overlap(output.partial_overlap, everywhere)
+def _overlaps(output: Output, example: TrainingExample) -> Tensor:
+    """Overlap losses of both shapes; all of the partial one has a partner."""
+    partial, full = output.partial_overlap, output.full_overlap
+    assert partial is not None and full is not None
+    return overlap(full, example.region) + overlap(partial, torch.ones_like(partial))
 
 
-Loss = Callable[[Matcher, Output, Lesson], Tensor]
+Loss = Callable[[Matcher, Output, TrainingExample], Tensor]
 LOSSES: dict[str, Loss] = {
     "dpfm": dpfm,
     "ulrssm": ulrssm,

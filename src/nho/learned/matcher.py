@@ -13,14 +13,14 @@ from nho.learned.architecture import Architecture
 from nho.learned.backend import array_of, quiet_torch
 from nho.learned.diffusion_net import DiffusionNet
 from nho.learned.functional_maps import map_of_vertices, unit_rows, vertices_of_map
-from nho.learned.shape import Shape, shapes_of
+from nho.learned.network_input import NetworkInput, network_inputs
 from nho.operator.correspondence import nearest_rows
 from nho.runtime.parallel import SERIAL, Workers
 
 
 @dataclass(frozen=True)
 class Output:
-    """What a network says about a pair, as tensors with gradients.
+    """What a network predicts for a pair, as tensors with gradients.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Features:
-    """The same as plain arrays, with the map that the method reads off.
+    """The output as plain arrays, with the vertex map that follows from it.
 
     Attributes
     ----------
@@ -62,12 +62,7 @@ class Features:
 
 
 class Matcher(nn.Module):
-    """A learned method: DiffusionNet, and what a subclass makes of its features.
-
-    Parameters
-    ----------
-    architecture : Architecture
-    """
+    """A learned method: DiffusionNet, and what a subclass makes of its features."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -81,38 +76,32 @@ class Matcher(nn.Module):
             architecture.turning,
         )
 
-    def shapes(self, partial: Mesh, full: Mesh, laplacian: str = "robust") -> tuple[Shape, Shape]:
-        """Both meshes as this network wants to see them; at any scale, but in one unit."""
-        return shapes_of(partial, full, self.architecture, laplacian)
-
-    def forward(self, partial: Shape, full: Shape) -> Output:
+    def forward(self, partial: NetworkInput, full: NetworkInput) -> Output:
         """Features of both, and what else the method predicts; for training too."""
         return Output(
-            self.extractor(partial.values, partial.surface),
-            self.extractor(full.values, full.surface),
+            self.extractor(partial.values, partial.operators),
+            self.extractor(full.values, full.operators),
         )
 
     def features(
         self, partial: Mesh, full: Mesh, laplacian: str = "robust", workers: Workers = SERIAL
     ) -> Features:
-        """Features and map of a pair, the same bits every time."""
+        """Features and map of a pair in one unit, at any scale; the same bits every time."""
         with quiet_torch(), torch.no_grad():
             self.eval()
-            shapes = self.shapes(partial, full, laplacian)
-            output = self(*shapes)
-            matrix = self._matrix(output, *shapes, workers)
-            target = vertices_of_map(
-                matrix, array_of(shapes[0].functions), array_of(shapes[1].functions), workers
-            )
-            seen = output.full_overlap
-            overlap = None if seen is None else array_of(torch.sigmoid(seen))
+            inputs = network_inputs(partial, full, self.architecture, laplacian)
+            output: Output = self(*inputs)
+            matrix = self._matrix(output, *inputs, workers)
+            own, other = (array_of(shape.functions) for shape in inputs)
+            target = vertices_of_map(matrix, own, other, workers)
+            logits = output.full_overlap
+            overlap = None if logits is None else array_of(torch.sigmoid(logits))
         return Features(array_of(output.partial), array_of(output.full), target, matrix, overlap)
 
-    def _matrix(self, output: Output, partial: Shape, full: Shape, workers: Workers) -> np.ndarray:
-        """The functional map: predicted, or that of the nearest features.
-
-        The latter makes a smooth map of one that jumps.
-        """
+    def _matrix(
+        self, output: Output, partial: NetworkInput, full: NetworkInput, workers: Workers
+    ) -> np.ndarray:
+        """The functional map: predicted, or that of the nearest features, which smooths them."""
         if output.matrix is not None:
             return array_of(output.matrix)
         own, other = (array_of(unit_rows(values)) for values in (output.partial, output.full))

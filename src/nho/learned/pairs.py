@@ -8,8 +8,8 @@ import numpy as np
 
 from nho.geometry.geodesics import cached_neighbourhoods
 from nho.geometry.mesh import Mesh
+from nho.learned.checkpoints import matcher_for
 from nho.learned.matcher import Features
-from nho.learned.weights import matcher_for
 from nho.operator.correspondence import local_distortion, nearest_rows
 from nho.problem.preparation import Problem, Side
 from nho.runtime.cache import Cache

@@ -1,7 +1,7 @@
-"""Training of a learned method: one loop, seeded, that can be stopped and taken up again.
+"""Training of a learned method: one loop, seeded, that can be stopped and resumed.
 
 Everything that happens in a step follows from the seed and the number of the step, so a training
-that was stopped and taken up ends with the same bits as one that was not.
+that was stopped and resumed ends with the same bits as one that was not.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from nho.errors import InputError, NhoError
 from nho.learned.architecture import Architecture
 from nho.learned.backend import quiet_torch
-from nho.learned.diffusion_net import DiffusionNet
-from nho.learned.lessons import Lesson
+from nho.learned.diffusion_net import Diffusion
 from nho.learned.losses import LOSSES
 from nho.learned.matcher import Matcher
 from nho.learned.methods import METHODS, new_matcher
+from nho.learned.training_examples import TrainingExample
 from nho.learned.training_pairs import TrainingPair, held_out, training_pair
 from nho.progress import Progress, ProgressCallback, ignore
 
@@ -54,9 +54,9 @@ class Plan:
     learning_rate : float
         At the start; it sinks to zero along a cosine.
     checked : int
-        Held-out pairs that tell which weights are the best.
+        Held-out pairs that decide which weights are the best.
     check_every : int
-        Steps between looks at them.
+        Steps between checks of them.
     """
 
     method: str
@@ -75,12 +75,12 @@ class Plan:
                 f"there is no learned method {self.method!r}; choose {', '.join(METHODS)}"
             )
         if self.steps < 1 or self.pairs < 1 or self.checked < 1 or self.check_every < 1:
-            raise InputError("a training needs at least one step, one pair and one look")
+            raise InputError("a training needs at least one step, one pair and one check")
         if not 0 <= self.seed < 2**31:
             raise InputError(f"seed {self.seed} is not possible; give one from 0 to 2147483647")
 
     def architecture(self) -> Architecture:
-        """Small networks that no rotation of their input changes."""
+        """A small network whose output no rotation of the shapes changes."""
         return Architecture(
             self.method,
             inputs="local",
@@ -102,7 +102,7 @@ class State:
     step : int
         Steps done.
     weights, best : tables of tensors
-        Of the network now, and of the best look so far.
+        Of the network now, and at the best check so far.
     first, second : tables of tensors
         Adam's running means of gradients and of their squares.
     best_loss : float
@@ -142,50 +142,48 @@ def train(
     Parameters
     ----------
     state : State, optional
-        To go on from, of the same plan.
+        To resume from, of the same plan.
     keep : callable, optional
-        Gets the state at every look; what it holds is not changed afterwards.
+        Gets the state at every check; its tensors are not changed afterwards.
     pair_of : callable
         Where pairs come from.
     """
     with quiet_torch(plan.seed):
-        course = _Course(plan, state, pair_of)
-        before = course.held_out_loss(course.fresh)
-        if state is None:
-            course.state.best_loss = before
-        while course.state.step < plan.steps:
-            loss = course.advance()
-            done = course.state.step
+        training = _Training(plan, state, pair_of)
+        while training.state.step < plan.steps:
+            loss = training.advance()
+            done = training.state.step
             if done % plan.check_every == 0 or done == plan.steps:
-                course.look()
+                training.check()
                 if keep is not None:
-                    keep(course.snapshot())
+                    keep(training.snapshot())
             progress(Progress("train", done, plan.steps, loss))
-        course.matcher.load_state_dict(course.state.best)
-        course.matcher.eval()
-    return Trained(course.matcher, before, course.state.best_loss, course.state.skipped)
+        end = training.state
+        training.matcher.load_state_dict(end.best)
+        training.matcher.eval()
+    return Trained(training.matcher, training.loss_before, end.best_loss, end.skipped)
 
 
-class _Course:
+class _Training:
     """A training while it runs."""
 
     def __init__(self, plan: Plan, state: State | None, pair_of: PairOf) -> None:
         self.plan = plan
         self.matcher = new_matcher(plan.architecture())
-        _spread_times(self.matcher)
-        self.fresh = _copy(self.matcher.state_dict())
-        self.loss = LOSSES[plan.method]
+        with torch.no_grad():
+            # From zero, where the original starts, times take thousands of steps to grow.
+            for time in _diffusion_times(self.matcher):
+                time.copy_(torch.linspace(0, _LONGEST_TIME, len(time)))
         self._pair_of = pair_of
-        self._lessons: dict[int, Lesson] = {}
-        self._checks = [
-            Lesson.of(pair, self.matcher) for pair in held_out(plan.seed, plan.checked, plan.size)
-        ]
+        self._examples: dict[int, TrainingExample] = {}
+        pairs = held_out(plan.seed, plan.checked, plan.size)
+        self._checked = [self._example(pair) for pair in pairs]
         self._adam = torch.optim.Adam(self.matcher.parameters(), plan.learning_rate)
-        self._in_a_row = 0
+        self._skipped_in_a_row = 0
+        self.loss_before = self._held_out_loss()
         if state is None:
-            nothing = {name: torch.zeros_like(w) for name, w in self.matcher.named_parameters()}
-            fresh = _copy(self.fresh)
-            state = State(0, fresh, nothing, _copy(nothing), _copy(fresh), np.inf)
+            fresh = _copy(self.matcher.state_dict())
+            state = State(0, fresh, {}, {}, fresh, self.loss_before)
         self.state = state
         self._restore()
 
@@ -196,43 +194,30 @@ class _Course:
         for group in self._adam.param_groups:
             share = 0.5 * (1 + np.cos(np.pi * step / self.plan.steps))
             group["lr"] = self.plan.learning_rate * share
-        lesson = self._lesson(step)
+        example = self._example_of(step)
         self.matcher.train()
         self._adam.zero_grad()
-        loss = self.loss(self.matcher, self.matcher(lesson.partial, lesson.full), lesson)
-        loss.backward()
+        loss = self._loss(example)
+        torch.autograd.backward(loss)
         length = nn.utils.clip_grad_norm_(self.matcher.parameters(), _LARGEST_GRADIENT)
         self.state.step += 1
         if not bool(torch.isfinite(loss)) or not bool(torch.isfinite(length)):
             self._skip()
             return float("nan")
-        self._in_a_row = 0
+        self._skipped_in_a_row = 0
         self._adam.step()
-        for module in self.matcher.modules():
-            if isinstance(module, DiffusionNet):
-                module.keep_times_positive()
+        with torch.no_grad():
+            # A negative time would get no gradient and stay for ever.
+            for time in _diffusion_times(self.matcher):
+                time.clamp_(min=0)
         return float(loss.detach())
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Keep the weights if they are the best so far."""
-        loss = self.held_out_loss(None)
+        loss = self._held_out_loss()
         if loss < self.state.best_loss:  # never true of NaN
             self.state.best_loss = loss
             self.state.best = _copy(self.matcher.state_dict())
-
-    def held_out_loss(self, weights: Weights | None) -> float:
-        """Mean over the held-out pairs, of the network as it is or with other weights."""
-        now = _copy(self.matcher.state_dict())
-        if weights is not None:
-            self.matcher.load_state_dict(weights)
-        self.matcher.eval()
-        with torch.no_grad():
-            losses = [
-                float(self.loss(self.matcher, self.matcher(lesson.partial, lesson.full), lesson))
-                for lesson in self._checks
-            ]
-        self.matcher.load_state_dict(now)
-        return float(np.mean(losses))
 
     def snapshot(self) -> State:
         """The state as it is now, in tensors of its own."""
@@ -259,33 +244,40 @@ class _Course:
                 "exp_avg_sq": self.state.second[name].clone(),
             }
 
+    def _loss(self, example: TrainingExample) -> Tensor:
+        output = self.matcher(example.partial, example.full)
+        return LOSSES[self.plan.method](self.matcher, output, example)
+
+    @torch.no_grad()
+    def _held_out_loss(self) -> float:
+        self.matcher.eval()
+        return float(np.mean([float(self._loss(example)) for example in self._checked]))
+
     def _skip(self) -> None:
         self.state.skipped += 1
-        self._in_a_row += 1
-        if self._in_a_row > _MOST_SKIPPED:
+        self._skipped_in_a_row += 1
+        if self._skipped_in_a_row > _MOST_SKIPPED:
             raise NhoError(
                 f"the training of {self.plan.method} has no finite gradient any more at step "
                 f"{self.state.step}; give another seed"
             )
 
-    def _lesson(self, step: int) -> Lesson:
+    def _example_of(self, step: int) -> TrainingExample:
         """That of a step: each round goes through all pairs in an order of its own."""
         lap, place = divmod(step, self.plan.pairs)
         order = np.random.default_rng([self.plan.seed, lap]).permutation(self.plan.pairs)
         number = int(order[place])
-        if number not in self._lessons:
+        if number not in self._examples:
             pair = self._pair_of(self.plan.seed, number, self.plan.size)
-            self._lessons[number] = Lesson.of(pair, self.matcher)
-        return self._lessons[number]
+            self._examples[number] = self._example(pair)
+        return self._examples[number]
+
+    def _example(self, pair: TrainingPair) -> TrainingExample:
+        return TrainingExample.of(pair, self.matcher.architecture)
 
 
-def _spread_times(matcher: Matcher) -> None:
-    """Diffusion times of a fresh network: from nothing to a good part of the shape."""
-    # From zero, where the original starts, they take thousands of steps to grow.
-    with torch.no_grad():
-        for name, parameter in matcher.named_parameters():
-            if name.endswith("diffusion.time"):
-                parameter.copy_(torch.linspace(0, _LONGEST_TIME, len(parameter)))
+def _diffusion_times(matcher: Matcher) -> list[nn.Parameter]:
+    return [module.time for module in matcher.modules() if isinstance(module, Diffusion)]
 
 
 def _copy(weights: Weights) -> Weights:

@@ -1,6 +1,6 @@
-"""A training in files: the network it ends with, and where it stands while it is not finished.
+"""A training in files: the network it ends with, and its state while it is not finished.
 
-The unfinished file lies beside the one asked for and goes when that is written.
+The unfinished file lies beside the one asked for and is deleted when that is written.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,12 +30,12 @@ _TABLES = ("weights", *_MOMENTS, "best")
 
 
 def unfinished(out: Path) -> Path:
-    """Where the training of a file stands while it is not done."""
+    """The file of the state while the training of a network is not done."""
     return out.with_name(f"{out.name}.unfinished")
 
 
 def check_out(out: Path) -> None:
-    """One sentence now, rather than after minutes of training."""
+    """Raise now, rather than after minutes of training, where the network cannot be written."""
     if out.suffix != ".npz":
         raise InputError(f"{out}: the file of a network ends in .npz; give it such a name")
     if not out.parent.is_dir():
@@ -47,20 +48,20 @@ def train_to_file(
     plan: Plan,
     out: Path,
     progress: ProgressCallback = ignore,
-    told: Callable[[int], None] | None = None,
+    on_resume: Callable[[int], None] | None = None,
 ) -> Trained:
-    """Train, or go on with what was stopped, and write the network.
+    """Train, or resume what was stopped, and write the network.
 
     Parameters
     ----------
-    told : callable, optional
+    on_resume : callable, optional
         Gets the number of steps that an earlier run has done, if there is one.
     """
     check_out(out)
     beside = unfinished(out)
     state = load_state(beside, plan) if beside.exists() else None
-    if state is not None and told is not None:
-        told(state.step)
+    if state is not None and on_resume is not None:
+        on_resume(state.step)
     trained = train(plan, progress, state, lambda now: save_state(beside, plan, now))
     save_checkpoint(out, trained.matcher, half=True)
     beside.unlink(missing_ok=True)
@@ -75,12 +76,12 @@ def save_state(path: Path, plan: Plan, state: State) -> None:
         "best_loss": state.best_loss if math.isfinite(state.best_loss) else None,
         "skipped": state.skipped,
     }
-    arrays = {"note": np.frombuffer(json.dumps(note).encode(), dtype=np.uint8)}
+    arrays: dict[str, Any] = {"note": np.frombuffer(json.dumps(note).encode(), dtype=np.uint8)}
     for table in _TABLES:
         tensors: Weights = getattr(state, table)
         arrays |= {f"{table}/{name}": tensor.numpy() for name, tensor in tensors.items()}
     content = io.BytesIO()
-    np.savez(content, **arrays)  # type: ignore[arg-type]
+    np.savez(content, **arrays)
     write_whole(path, content.getvalue())
 
 

@@ -1,4 +1,4 @@
-"""An endless, seeded stream of pairs to train on: cut, meshed twice, turned, with exact truth.
+"""An endless, seeded stream of pairs to train on: cut, meshed twice, rotated, with exact truth.
 
 Nothing is read but the shipped sample, so a network trained on these pairs may be given away.
 Pair ``i`` of seed ``s`` is the same whenever and in whatever order it is asked for.
@@ -13,11 +13,12 @@ from itertools import count
 import numpy as np
 
 from nho.errors import InputError
+from nho.evaluation.sample import PosePair
 from nho.geometry.coarsening import Coarse, coarsened
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints, project
 from nho.geometry.synthetic import Cut, cut_by_balls, cut_by_plane
-from nho.learned.generated_shapes import Poses, drawn
+from nho.learned.generated_shapes import drawn
 
 _NOTHING = np.empty(0, dtype=np.int64)
 _FEWEST = 100  # vertices of a partial shape; a cut that leaves fewer is drawn anew
@@ -32,7 +33,7 @@ class TrainingPair:
     Attributes
     ----------
     partial, full : Mesh
-        In one unit of length, each turned at random.
+        In one unit of length, each rotated at random.
     truth : SurfacePoints
         Point of ``full`` for every partial vertex.
     vertex : (n_partial,) int array
@@ -88,7 +89,7 @@ def _cut(mesh: Mesh, random: np.random.Generator) -> Cut:
 
 
 def _with_truth(
-    poses: Poses, posed: Coarse, full: Coarse, cut: Cut, random: np.random.Generator
+    poses: PosePair, posed: Coarse, full: Coarse, cut: Cut, random: np.random.Generator
 ) -> TrainingPair:
     """Scale, rotations and truth. Vertices of the coarse meshes are vertices of the fine ones."""
     shown = posed.vertex[cut.vertex_of_parent]
@@ -118,12 +119,10 @@ def _on_the_right_side(mesh: Mesh, positions: np.ndarray, vertex: np.ndarray) ->
     other side; it then has no corner among the neighbours of that vertex.
     """
     points = project(mesh, positions)[0]
-    near = np.zeros(len(points), dtype=bool)
     adjacent = np.zeros((mesh.n_vertices, mesh.n_vertices), dtype=bool)  # some hundred vertices
     adjacent[mesh.edges[:, 0], mesh.edges[:, 1]] = True
     adjacent |= adjacent.T | np.eye(mesh.n_vertices, dtype=bool)
-    for corner in mesh.faces[points.face].T:
-        near |= adjacent[vertex, corner]
+    near = adjacent[vertex[:, None], mesh.faces[points.face]].any(axis=1)
     plain = SurfacePoints.at_vertices(mesh, vertex)
     return SurfacePoints(
         np.where(near, points.face, plain.face),

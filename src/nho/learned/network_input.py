@@ -1,4 +1,4 @@
-"""A mesh as a network sees it: values at its vertices and operators, as tensors."""
+"""What a network is given of a mesh: values at its vertices and operators, as tensors."""
 
 from __future__ import annotations
 
@@ -11,34 +11,31 @@ from torch import Tensor
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.learned.architecture import CHANNELS, Architecture
-from nho.learned.diffusion_net import Surface
-from nho.learned.local_shape import local_shape
-from nho.learned.operators import Operators, operators
+from nho.learned.diffusion_net import OperatorTensors
+from nho.learned.operators import Operators, heat_kernel_signature, local_shape, operators
 
-FEWEST = 4  # vertices that have any spectrum worth the name
-# Of the heat kernel signatures, in units of the area: from a few edges to the whole shape.
-_FIRST_TIME, _LAST_TIME = 1e-3, 1.0
+_FEWEST = 4  # vertices that have any spectrum worth the name
 
 
 @dataclass(frozen=True)
-class Shape:
-    """One surface, ready for a network.
+class NetworkInput:
+    """One shape, ready for a network.
 
     Attributes
     ----------
     values : (n, c) tensor
         What goes in.
-    surface : Surface
+    operators : OperatorTensors
         With the eigenpairs that values diffuse in.
     eigenvalues : (k,) tensor
     functions : (n, k) tensor
         Basis of functional maps.
     points : (n, 3) float array
-        Positions, for choosing vertices that are well spread.
+        Positions, for choosing vertices that lie far from each other.
     """
 
     values: Tensor
-    surface: Surface
+    operators: OperatorTensors
     eigenvalues: Tensor
     functions: Tensor
     points: np.ndarray
@@ -46,53 +43,50 @@ class Shape:
     @property
     def mass(self) -> Tensor:
         """(n,) vertex areas."""
-        return self.surface.mass
+        return self.operators.mass
 
     def project(self, values: Tensor) -> Tensor:
         """(k, c) coefficients of (n, c) values in the basis of functional maps."""
         return self.functions.T @ (self.mass[:, None] * values)
 
 
-def shapes_of(
+def network_inputs(
     partial: Mesh, full: Mesh, architecture: Architecture, laplacian: str = "robust"
-) -> tuple[Shape, Shape]:
+) -> tuple[NetworkInput, NetworkInput]:
     """Both shapes at unit area of the full one, in the frame that the network wants."""
-    unit = 1 / np.sqrt(full.area)
     modes = min(architecture.map_modes, partial.n_vertices, full.n_vertices)
-    made = []
-    for mesh in (partial, full):
-        if mesh.n_vertices < FEWEST:
+
+    def made(mesh: Mesh) -> NetworkInput:
+        if mesh.n_vertices < _FEWEST:
             raise InputError(
                 f"{mesh.name}: {mesh.n_vertices} vertices are too few for a network; give a "
                 f"finer mesh"
             )
-        mesh = mesh.scaled(float(unit))
+        mesh = mesh.scaled(float(1 / np.sqrt(full.area)))
         if architecture.frame == "centred":
-            mesh = Mesh(mesh.vertices - centre(mesh), mesh.faces, mesh.name)
-        made.append(_shape(mesh, architecture, modes, laplacian))
-    return made[0], made[1]
+            mesh = Mesh(mesh.vertices - _centre(mesh), mesh.faces, mesh.name)
+        return _network_input(mesh, architecture, modes, laplacian)
+
+    return made(partial), made(full)
 
 
-def centre(mesh: Mesh) -> np.ndarray:
+def _centre(mesh: Mesh) -> np.ndarray:
     """(3,) mean of the surface, which does not depend on where vertices are dense."""
-    return mesh.face_areas @ mesh.vertices[mesh.faces].mean(axis=1) / mesh.area
+    centre: np.ndarray = mesh.face_areas @ mesh.vertices[mesh.faces].mean(axis=1) / mesh.area
+    return centre
 
 
-def _shape(mesh: Mesh, architecture: Architecture, map_modes: int, laplacian: str) -> Shape:
+def _network_input(
+    mesh: Mesh, architecture: Architecture, map_modes: int, laplacian: str
+) -> NetworkInput:
     found = operators(mesh, max(architecture.modes, map_modes), laplacian)
-    diffusing = Operators(
-        found.mass,
-        found.eigenvalues[: architecture.modes],
-        found.functions[:, : architecture.modes],
-        found.gradient,
-    )
 
     def tensor(array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.array(array, dtype=np.float32))
 
-    return Shape(
+    return NetworkInput(
         tensor(_values(mesh, found, architecture.inputs)),
-        Surface.of(diffusing),
+        OperatorTensors.of(found.with_modes(architecture.modes)),
         tensor(found.eigenvalues[:map_modes]),
         tensor(found.functions[:, :map_modes]),
         mesh.vertices,
@@ -107,14 +101,3 @@ def _values(mesh: Mesh, found: Operators, inputs: str) -> np.ndarray:
     if inputs == "local":
         return local_shape(mesh, found, 1.0)  # the area of the full shape is one here
     return heat_kernel_signature(found, CHANNELS[inputs])
-
-
-def heat_kernel_signature(found: Operators, count: int) -> np.ndarray:
-    """(n, count) how much heat stays at a vertex, after times from short to long.
-
-    ``sum_i exp(-lambda_i t) phi_i(x)^2``, over its mean on the surface: numbers about 1.
-    """
-    area = found.mass.sum()
-    times = area * np.geomspace(_FIRST_TIME, _LAST_TIME, count)
-    heat = found.functions**2 @ np.exp(-found.eigenvalues[:, None] * times)
-    return heat / (found.mass @ heat / area)

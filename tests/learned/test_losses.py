@@ -12,9 +12,9 @@ from nho.geometry.synthetic import cut_by_balls, cut_by_plane, sphere  # noqa: E
 from nho.learned import losses  # noqa: E402
 from nho.learned.architecture import Architecture  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
-from nho.learned.lessons import Lesson, reliable_distances  # noqa: E402
 from nho.learned.matcher import Output  # noqa: E402
 from nho.learned.methods import METHODS, new_matcher  # noqa: E402
+from nho.learned.training_examples import TrainingExample, reliable_distances  # noqa: E402
 from nho.learned.training_pairs import training_pair  # noqa: E402
 
 
@@ -25,9 +25,9 @@ def small(method: str) -> Architecture:
 
 
 @pytest.fixture(scope="module")
-def lesson() -> Lesson:
+def example() -> TrainingExample:
     with quiet_torch(0):
-        return Lesson.of(training_pair(2, 1, (250, 350)), new_matcher(small("dpfm")))
+        return TrainingExample.of(training_pair(2, 1, (250, 350)), small("dpfm"))
 
 
 def falls_to(loss, start: torch.Tensor, steps: int, rate: float) -> tuple[float, torch.Tensor]:
@@ -63,23 +63,23 @@ def test_overlap_loss_weighs_both_sides_alike_and_is_least_at_the_truth():
     assert torch.isfinite(losses.overlap(torch.zeros(4), torch.ones(4)))
 
 
-def test_map_of_the_truth_is_nearly_orthogonal_and_a_shuffled_one_is_not(lesson):
-    true = losses.orthogonality(lesson.matrix, lesson.partial, lesson.full)
-    shuffled = lesson.full.functions[torch.randperm(len(lesson.vertex))]
-    other = losses.orthogonality(lesson.partial.project(shuffled), lesson.partial, lesson.full)
+def test_map_of_the_truth_is_nearly_orthogonal_and_a_shuffled_one_is_not(example):
+    true = losses.orthogonality(example.matrix, example.partial, example.full)
+    shuffled = example.full.functions[torch.randperm(len(example.vertex))]
+    other = losses.orthogonality(example.partial.project(shuffled), example.partial, example.full)
     assert true < 0.5 * other
     turn = torch.linalg.qr(torch.randn(20, 20))[0]
-    assert losses.orthogonality(turn, lesson.partial, lesson.full) < 1e-8
+    assert losses.orthogonality(turn, example.partial, example.full) < 1e-8
 
 
-def test_the_true_map_keeps_reliable_distances_and_others_do_not(lesson):
+def test_the_true_map_keeps_reliable_distances_and_others_do_not(example):
     def kept(vertex: torch.Tensor) -> float:
-        soft = torch.nn.functional.one_hot(vertex, len(lesson.region)).float()
-        distances = lesson.partial_distances, lesson.full_distances
-        return float(losses.distances_kept(soft, *distances, lesson.reliable))
+        soft = torch.nn.functional.one_hot(vertex, len(example.region)).float()
+        distances = example.partial_distances, example.full_distances
+        return float(losses.distance_change(soft, *distances, example.reliable))
 
-    assert kept(lesson.vertex) < 0.1 * kept(lesson.vertex.flip(0))
-    assert kept(lesson.vertex) < 0.01
+    assert kept(example.vertex) < 0.1 * kept(example.vertex.flip(0))
+    assert kept(example.vertex) < 0.01
 
 
 def test_distances_over_a_closed_hole_are_not_reliable_and_those_inside_are():
@@ -102,10 +102,10 @@ def test_without_a_boundary_all_distances_are_reliable():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_each_loss_reaches_every_weight_with_a_finite_gradient(method, lesson):
+def test_each_loss_reaches_every_weight_with_a_finite_gradient(method, example):
     with quiet_torch(1):
         matcher = new_matcher(small(method))
-        own = Lesson.of(lesson.pair, matcher)
+        own = TrainingExample.of(example.pair, matcher.architecture)
         losses.LOSSES[method](matcher, matcher(own.partial, own.full), own).backward()
     for name, weight in matcher.named_parameters():
         assert weight.grad is not None, name
@@ -115,10 +115,10 @@ def test_each_loss_reaches_every_weight_with_a_finite_gradient(method, lesson):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_each_loss_prefers_features_that_know_the_truth(method, lesson):
+def test_each_loss_prefers_features_that_know_the_truth(method, example):
     with quiet_torch(1), torch.no_grad():
         matcher = new_matcher(small(method)).eval()
-        own = Lesson.of(lesson.pair, matcher)
+        own = TrainingExample.of(example.pair, matcher.architecture)
         place = torch.cat([own.full.functions, torch.randn(len(own.region), 8)], dim=1)
 
         def loss(vertex: torch.Tensor) -> float:

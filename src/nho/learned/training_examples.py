@@ -1,4 +1,4 @@
-"""A training pair as a network learns from it: both shapes as tensors, and what is true of them."""
+"""A training pair as a network learns from it: both shapes as tensors, and the truth."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from torch import Tensor
 
 from nho.geometry.geodesics import distances_from, unfolded_graph
 from nho.geometry.mesh import Mesh
-from nho.learned.matcher import Matcher
-from nho.learned.shape import Shape
+from nho.learned.architecture import Architecture
+from nho.learned.network_input import NetworkInput, network_inputs
 from nho.learned.training_pairs import TrainingPair
 
 # Paths over triangles are longer than straight ones by up to this share. Without it, hardly any
@@ -22,24 +22,17 @@ _DETOUR = 0.03
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """One pair.
-
-    Attributes
-    ----------
-    pair : TrainingPair
-    partial, full : Shape
-        As the network wants to see them.
-    """
+class TrainingExample:
+    """A pair, the inputs of a network made of it, and the targets of its losses."""
 
     pair: TrainingPair
-    partial: Shape
-    full: Shape
+    partial: NetworkInput
+    full: NetworkInput
 
     @classmethod
-    def of(cls, pair: TrainingPair, matcher: Matcher) -> Lesson:
-        """A pair as a network wants to see it."""
-        return cls(pair, *matcher.shapes(pair.partial, pair.full))
+    def of(cls, pair: TrainingPair, architecture: Architecture) -> TrainingExample:
+        """The example that a pair is for networks of an architecture."""
+        return cls(pair, *network_inputs(pair.partial, pair.full, architecture))
 
     @cached_property
     def vertex(self) -> Tensor:
@@ -58,16 +51,13 @@ class Lesson:
 
     @cached_property
     def full_distances(self) -> Tensor:
-        """(n_full, n_full) geodesic distances, the full shape's area being one; half precision.
-
-        Many lessons are held at a time, and their distances are most of their weight.
-        """
-        return torch.from_numpy(_distances(self.pair.full).astype(np.float16))
+        """(n_full, n_full) geodesic distances, the full shape's area being one."""
+        return _distances(self.pair.full)
 
     @cached_property
     def partial_distances(self) -> Tensor:
-        """(n_partial, n_partial) geodesic distances within the partial shape, in half precision."""
-        return torch.from_numpy(_distances(self.pair.partial).astype(np.float16))
+        """(n_partial, n_partial) geodesic distances within the partial shape."""
+        return _distances(self.pair.partial)
 
     @cached_property
     def reliable(self) -> Tensor:
@@ -89,17 +79,14 @@ def reliable_distances(partial: Mesh) -> np.ndarray:
     gaps = np.maximum(gaps, np.finfo(float).tiny)  # zero would be no edge at all
     lines = sp.csr_matrix((gaps, (i, j)), shape=graph.shape)
     lines = lines + lines.T
-    shorter = _least(graph, lines)
+    # Edges of both graphs, the shorter one where both have it: an absent entry is zero to SciPy's
+    # minimum; as reciprocals, absent is least, as it should be.
+    shorter = _reciprocal(sp.csr_matrix(_reciprocal(graph).maximum(_reciprocal(lines))))
     everything = np.arange(partial.n_vertices)
     inside = distances_from(graph, everything)
-    return np.isfinite(inside) & (inside <= (1 + _DETOUR) * distances_from(shorter, everything))
-
-
-def _least(first: sp.csr_matrix, second: sp.csr_matrix) -> sp.csr_matrix:
-    """Edges of either graph, the shorter one where both have it."""
-    # An absent entry is zero to SciPy's minimum; as reciprocals, absent is least, as it should be.
-    joined = _reciprocal(first).maximum(_reciprocal(second))
-    return _reciprocal(sp.csr_matrix(joined))
+    limit = (1 + _DETOUR) * distances_from(shorter, everything)
+    reliable: np.ndarray = np.isfinite(inside) & (inside <= limit)
+    return reliable
 
 
 def _reciprocal(graph: sp.csr_matrix) -> sp.csr_matrix:
@@ -108,5 +95,7 @@ def _reciprocal(graph: sp.csr_matrix) -> sp.csr_matrix:
     return inverse
 
 
-def _distances(mesh: Mesh) -> np.ndarray:
-    return distances_from(unfolded_graph(mesh), np.arange(mesh.n_vertices))
+def _distances(mesh: Mesh) -> Tensor:
+    # In half precision: many examples are in memory, and distances are most of their size.
+    distances = distances_from(unfolded_graph(mesh), np.arange(mesh.n_vertices))
+    return torch.from_numpy(distances.astype(np.float16))

@@ -7,12 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from nho.errors import InputError  # noqa: E402
-from nho.learned import weights  # noqa: E402
+from nho.learned import checkpoints  # noqa: E402
 from nho.learned.architecture import Architecture  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
-from nho.learned.checkpoints import save_checkpoint  # noqa: E402
+from nho.learned.checkpoints import matcher_for, save_checkpoint  # noqa: E402
 from nho.learned.methods import new_matcher  # noqa: E402
-from nho.learned.weights import matcher_for  # noqa: E402
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def test_where_there_is_none_the_message_says_what_there_is(folder):
 
 
 def test_without_a_setting_the_shipped_network_is_taken(folder, monkeypatch):
-    monkeypatch.setattr(weights, "_SHIPPED", folder)
+    monkeypatch.setattr(checkpoints, "_SHIPPED", folder)
     (folder / "b.npz").rename(folder / "dpfm.npz")
     assert matcher_for("dpfm").architecture.method == "dpfm"
     with pytest.raises(InputError, match="no weights of 'wormhole' come with this installation"):
