@@ -22,9 +22,12 @@ import nho.runtime.memory
 from nho.batch import read_pairs, run_batch
 from nho.batch.job import run_job
 from nho.batch.local import _next_that_fits
+from nho.batch.pairs import Pair
 from nho.batch.summary import Row, write_summary
+from nho.batch.survey import Surveyor
 from nho.cli import main
 from nho.errors import InputError
+from nho.pipeline.memory_budget import needed_memory
 from nho.problem.result import MatchResult
 from nho.report.result_folder import FILES
 from nho.runtime.memory import available_memory, estimated_memory
@@ -449,6 +452,24 @@ def test_a_pair_that_does_not_fit_is_reported_and_not_started(tmp_path, monkeypa
     assert [row.status for row in rows] == ["failed", "failed"] and statuses(out) == ["failed"] * 2
     assert "162 vertices" in rows[0].error and "memory" in rows[0].error
     assert "90 MB" in rows[0].error
+
+
+@pytest.mark.parametrize("solve_vertices", [0, 200])
+def test_a_pair_is_refused_for_the_memory_that_a_match_would_need(
+    tmp_path, whole, piece, solve_vertices
+):
+    """Vertices beyond those that are solved on cost little."""
+    for mesh, name in ((piece.mesh, "partial.ply"), (whole, "full.ply")):
+        mesh.write(tmp_path / name)
+    pair = Pair("p", tmp_path / "partial.ply", tmp_path / "full.ply", (Path("auto"),))
+    sizes = len(piece.mesh.vertices), len(whole.vertices)
+    needed = needed_memory(*sizes, solve_vertices)
+    settings = SETTINGS.replace(solve_vertices=solve_vertices)
+    for room, fits in ((needed, True), (needed - 1, False)):
+        survey = Surveyor(tmp_path / "out", settings, True, False, room).look(pair)
+        assert (survey.job is not None) == fits
+        assert fits or "memory" in survey.row.error
+    assert needed_memory(*sizes, 200) < needed_memory(*sizes, 0)
 
 
 class Sized:

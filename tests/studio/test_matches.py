@@ -1,4 +1,4 @@
-"""Matches of a session: begun, told, cancelled, failed, and never in the way."""
+"""Matches of a session: begun, followed, cancelled, failed, and never in the way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.studio.test_session import Opened, _at_vertex, opened, some_pairs
 __all__ = ["opened"]  # the fixture
 
 
-def test_a_match_is_told_step_by_step_and_then_shown(opened: Opened, piece: Cut) -> None:
+def test_a_match_is_reported_step_by_step_and_then_shown(opened: Opened, piece: Cut) -> None:
     session = opened.session
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)
@@ -25,7 +25,7 @@ def test_a_match_is_told_step_by_step_and_then_shown(opened: Opened, piece: Cut)
     with pytest.raises(InputError, match="running"):
         session.match()
     opened.wait_until(lambda: session.outcome is not None)
-    jobs = [event["job"] for event in opened.told if "job" in event]
+    jobs = [event["job"] for event in opened.events if "job" in event]
     assert {"distances", "bending"} <= {job["stage"] for job in jobs}
     done = [job["done"] for job in jobs]
     assert done == sorted(done) and done[-1] > done[0]
@@ -48,7 +48,7 @@ def test_a_match_is_told_step_by_step_and_then_shown(opened: Opened, piece: Cut)
     assert not session.state()["outcome"]["stale"]
 
 
-def test_too_few_pairs_or_shapes_are_told(opened: Opened, piece: Cut, tmp_path: Path) -> None:
+def test_too_few_pairs_or_shapes_are_reported(opened: Opened, piece: Cut, tmp_path: Path) -> None:
     opened.pair(*some_pairs(piece)[0])
     with pytest.raises(InputError, match="at least 3"):
         opened.session.match()
@@ -61,8 +61,8 @@ def test_a_cancelled_match_ends_at_once_and_the_next_one_works(opened: Opened, p
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)
     session.match("paper")  # long enough to be caught
-    opened.wait_until(lambda: any("job" in event for event in opened.told))
-    process = session._worker._process
+    opened.wait_until(lambda: any("job" in event for event in opened.events))
+    process = session._worker._process.process
     session.cancel()
     assert not process.is_alive()
     state = session.state()
@@ -73,7 +73,7 @@ def test_a_cancelled_match_ends_at_once_and_the_next_one_works(opened: Opened, p
     opened.wait_until(lambda: session.outcome is not None)
 
 
-def test_a_match_that_fails_or_dies_is_told_in_one_sentence(
+def test_a_match_that_fails_or_dies_is_reported_in_one_sentence(
     opened: Opened, piece: Cut, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = opened.session
@@ -91,8 +91,8 @@ def test_a_match_that_fails_or_dies_is_told_in_one_sentence(
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)
     session.match("paper")
-    opened.wait_until(lambda: any("job" in event for event in opened.told))
-    session._worker._process.kill()
+    opened.wait_until(lambda: any("job" in event for event in opened.events))
+    session._worker._process.process.kill()
     opened.wait_until(lambda: session.state()["job"] is None)
     assert "without an answer" in session.state()["notice"]["text"]
 
@@ -104,7 +104,7 @@ def test_a_process_that_died_before_the_match_does_not_lock_the_studio(
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)
     session.warm_up()
-    process = session._worker._process
+    process = session._worker._process.process
     process.kill()
     process.join()
     process.is_alive = lambda: True  # it has not been noticed yet
@@ -140,7 +140,7 @@ def test_beginning_and_ending_a_match_wait_for_nobody(
         opened.pair(*pair)
     session.warm_up()
     stuck = threading.Event()
-    monkeypatch.setattr(session._worker._pipe, "send", lambda _: stuck.wait())
+    monkeypatch.setattr(session._worker._process.connection, "send", lambda _: stuck.wait())
     done = threading.Thread(target=lambda: (session.match(), session.state(), session.cancel()))
     done.start()
     done.join(60)
@@ -160,4 +160,4 @@ def test_another_mesh_stops_the_match_of_the_old_one_and_says_so(
     session.open("full", Mesh(3 * whole.vertices, whole.faces))
     state = session.state()
     assert state["job"] is None and "stopped" in state["notice"]["text"]
-    assert session._worker._process.is_alive()  # ready for the next one
+    assert session._worker._process.process.is_alive()  # ready for the next one

@@ -20,16 +20,16 @@ from nho.studio.shape import Shape
 
 
 class Opened:
-    """A session with what it told its pages."""
+    """A session with the events that it sent to its pages."""
 
     def __init__(self, memory: Path) -> None:
-        self.told: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         self._news = threading.Condition()
-        self.session = Session(memory, self._hear)
+        self.session = Session(memory, self._take)
 
-    def _hear(self, event: dict[str, Any]) -> None:
+    def _take(self, event: dict[str, Any]) -> None:
         with self._news:
-            self.told.append(event)
+            self.events.append(event)
             self._news.notify_all()
 
     def wait_until(self, holds: Any) -> None:

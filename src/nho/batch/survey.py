@@ -12,7 +12,7 @@ from nho.batch.records import Request, bytes_digest, find_failure, find_result
 from nho.batch.summary import Row
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.runtime.memory import estimated_memory
+from nho.pipeline.memory_budget import needed_memory
 from nho.settings import Settings
 
 
@@ -75,7 +75,8 @@ class Surveyor:
         if failure is not None and not self._retry_failed:
             row = Row(pair.name, "failed", failure.error, failure.seconds)
             return Survey(row, stale=found.why, old_failure=True)
-        memory = estimated_memory(partial.vertices, full.vertices)
+        sizes = partial.vertices, full.vertices
+        memory = needed_memory(*sizes, self._settings.solve_vertices)
         if self._room is not None and memory > self._room:
             error = (
                 f"meshes of {partial.vertices} and {full.vertices} vertices need about "

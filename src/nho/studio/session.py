@@ -26,7 +26,7 @@ from nho.studio.outcome import Outcome
 from nho.studio.pace import Pace, typical_shares
 from nho.studio.shape import Shape
 from nho.studio.suggestion import suggested
-from nho.studio.worker import Event, Failure, Worker
+from nho.studio.worker import Event, MatchFailure, MatchWorker
 
 
 class Session:
@@ -43,7 +43,7 @@ class Session:
     def __init__(self, memory: Path, tell: Callable[[dict[str, Any]], None]) -> None:
         self._lock = threading.RLock()
         self._memory, self._tell = memory, tell
-        self._worker = Worker()
+        self._worker = MatchWorker()
         self.shapes: dict[Side, Shape | None] = {"partial": None, "full": None}
         self.history: History[Marks] = History(Marks())
         self.outcome: Outcome | None = None
@@ -173,7 +173,7 @@ class Session:
                         self._last_pace = (alike, pace.seconds)
                         self.outcome = outcome
                         self._say("")
-                    elif isinstance(event, Failure):
+                    elif isinstance(event, MatchFailure):
                         self._say(event.reason, "error")
                     self._changed()
 

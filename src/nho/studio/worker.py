@@ -6,14 +6,9 @@ A thread could only be asked to stop, and would not listen in the middle of a fa
 from __future__ import annotations
 
 import logging
-import multiprocessing
-import signal
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from typing import Any
 
 from nho.errors import NhoError
 from nho.geometry.mesh import Mesh
@@ -21,30 +16,29 @@ from nho.pipeline.matching import match
 from nho.problem.anchors import Anchors
 from nho.problem.result import MatchResult
 from nho.progress import Progress
+from nho.runtime.worker_process import Send, WorkerProcess
 from nho.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_PATIENCE = 2.0  # seconds that a process gets to end by itself
-
 
 @dataclass(frozen=True)
-class Failure:
+class MatchFailure:
     """A match that ended without a result, in one sentence."""
 
     reason: str
 
 
-Event = Progress | MatchResult | Failure
+Event = Progress | MatchResult | MatchFailure
+_Task = tuple[Mesh, Mesh, Anchors, Settings]
 
 
-class Worker:
+class MatchWorker:
     """One match at a time, in the background."""
 
     def __init__(self) -> None:
-        self._process: Any = None
-        self._pipe: Connection | None = None
-        self._turn = 0  # counts matches; events of one that was stopped are not passed on
+        self._process: WorkerProcess | None = None
+        self._number = 0  # counts matches; events of one that was stopped are not passed on
         self._lock = threading.Lock()
 
     def warm_up(self) -> None:
@@ -58,80 +52,70 @@ class Worker:
         full: Mesh,
         anchors: Anchors,
         settings: Settings,
-        tell: Callable[[Event], None],
+        notify: Callable[[Event], None],
     ) -> None:
-        """Begin a match; ``tell`` hears of its progress and, last, of its result or failure."""
+        """Begin a match; ``notify`` gets its progress and, last, its result or failure."""
         with self._lock:
-            pipe = self._ensure()
-            self._turn += 1
+            process = self._ensure()
+            self._number += 1
             task = (partial, full, anchors, settings)
             # Sending waits for a process that still starts, so the thread does that as well.
-            talk = threading.Thread(
-                target=self._talk, args=(pipe, self._turn, task, tell), daemon=True
+            thread = threading.Thread(
+                target=self._follow, args=(process, self._number, task, notify), daemon=True
             )
-        talk.start()
+        thread.start()
 
     def stop(self) -> None:
-        """End the match that is running, now; nothing more is heard of it."""
+        """End the running match now; none of its events is passed on any more."""
         with self._lock:
-            self._turn += 1
-            pipe = self._pipe
-        if pipe is not None:
-            self._end(pipe)
+            self._number += 1
+            process = self._process
+        if process is not None:
+            self._end(process)
 
-    def _end(self, pipe: Connection) -> None:
-        """End the process behind a pipe, unless another one has taken its place already."""
+    def _end(self, process: WorkerProcess) -> None:
+        """End the process, unless another one has taken its place already."""
         with self._lock:
-            if self._pipe is not pipe:
+            if self._process is not process:
                 return
-            process, self._process, self._pipe = self._process, None, None
-        process.terminate()
-        process.join(_PATIENCE)
-        if process.is_alive():
-            process.kill()
-            process.join()
+            self._process = None
+        process.stop()
 
-    def _ensure(self) -> Connection:
-        if self._process is None or not self._process.is_alive():
-            context = multiprocessing.get_context("spawn")  # threads are running here
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
-            theirs.close()
-        assert self._pipe is not None
-        return self._pipe
+    def _ensure(self) -> WorkerProcess:
+        if self._process is None or not self._process.process.is_alive():
+            self._process = WorkerProcess(_match, "nho studio")
+        return self._process
 
-    def _talk(
-        self, pipe: Connection, turn: int, task: tuple[Any, ...], tell: Callable[[Event], None]
+    def _follow(
+        self, process: WorkerProcess, number: int, task: _Task, notify: Callable[[Event], None]
     ) -> None:
-        """Give the process its task, and pass on what it says until it has an answer."""
+        """Give the process its task, and pass on its events until the match has ended."""
         event: Event | None = None
         while event is None or isinstance(event, Progress):
             try:
                 if event is None:
-                    pipe.send(task)
-                event = pipe.recv()
+                    process.connection.send(task)
+                event = process.connection.recv()
             except (EOFError, OSError):
-                self._end(pipe)  # what is left of it, before anyone asks for the next match
-                event = Failure("the match ended without an answer; was the memory enough for it?")
-            if turn != self._turn:
+                self._end(process)  # what is left of it, before anyone asks for the next match
+                event = MatchFailure(
+                    "the match ended without an answer; was the memory enough for it?"
+                )
+            if number != self._number:
                 return
-            tell(event)
+            notify(event)
 
 
-def _serve(pipe: Connection) -> None:
-    """The other process: match after match, until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the studio, which ends this one
-    with suppress(EOFError, OSError):
-        while True:
-            partial, full, anchors, settings = pipe.recv()
-            try:
-                answer: Event = match(partial, full, anchors, settings, pipe.send)
-            except NhoError as problem:
-                answer = Failure(str(problem))
-            except MemoryError:
-                answer = Failure("not enough memory for meshes of this size; decimate them first")
-            except Exception:  # a fault of ours: the page learns that, the log learns which
-                log.exception("match")
-                answer = Failure("the match failed; the terminal of nho studio says why")
-            pipe.send(answer)
+def _match(task: _Task, send: Send) -> None:
+    """One match, in the other process."""
+    partial, full, anchors, settings = task
+    try:
+        answer: Event = match(partial, full, anchors, settings, send)
+    except NhoError as problem:
+        answer = MatchFailure(str(problem))
+    except MemoryError:
+        answer = MatchFailure("not enough memory for meshes of this size; decimate them first")
+    except Exception:  # a fault of ours: the page learns that, the log learns which
+        log.exception("match")
+        answer = MatchFailure("the match failed; the terminal of nho studio says why")
+    send(answer)
