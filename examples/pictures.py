@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from nho import MatchResult, Mesh
 from nho.lab.bench.render import render
-from nho.report.views import looking_at, turn_beside
+from nho.report.views import first_view, view_beside
 
 Panel = tuple[Mesh, np.ndarray, str, np.ndarray]  # shape, vertex colours, words beneath, view
 
@@ -20,8 +20,8 @@ _DPI = 100
 
 def views(scan: Mesh, template: Mesh, result: MatchResult) -> tuple[np.ndarray, np.ndarray]:
     """A view of either shape, so that both are seen from the same side."""
-    of_template = looking_at(template)
-    return turn_beside(scan, template, of_template, result.points, result.confidence), of_template
+    of_template = first_view(template)
+    return view_beside(scan, template, of_template, result.points, result.confidence), of_template
 
 
 def save(path: str | Path, panels: list[Panel], crisp: bool = False) -> None:

@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as memory, sync_playwright() as playwright:
-        studio = Studio(memory=Path(memory))
+        studio = Studio(marks_folder=Path(memory))
         studio.start()
         running = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         page = running.new_page(viewport=SIZE, device_scale_factor=2)

@@ -17,7 +17,7 @@ from nho.evaluation.sample import load_sample
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.lab.bench.render import render
 from nho.report.colours import FADED, scalar_colours
-from nho.report.views import looking_at
+from nho.report.views import first_view
 from nho.transfer import Transfer, fit_template
 
 PANEL, WORDS, DPI = (225, 330), 34, 100  # pixels of a panel, of the words beneath, an inch
@@ -63,7 +63,7 @@ def main(path: Path) -> None:
     width, count = PANEL[0] * len(rows), len(rows)
     figure = Figure((width / DPI, (PANEL[1] + WORDS) / DPI), dpi=DPI)
     low = WORDS / (PANEL[1] + WORDS)
-    view = looking_at(template)
+    view = first_view(template)
     for column, (mesh, colours, words, crisp) in enumerate(rows):
         axes = figure.add_axes((column / count, low, 1 / count, 1 - low))
         axes.imshow(render(mesh, colours, view, PANEL, crisp=crisp))

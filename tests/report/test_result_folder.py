@@ -20,7 +20,7 @@ from nho.report.colours import position_colours, region_colours, transfer_colour
 from nho.report.result_folder import FILES, check_folder, write_outputs
 from nho.settings import Settings
 
-PUT = "staging._put_in_place"
+PUT = "runtime.atomic_folder._put_in_place"
 QUICK = Settings(fit_steps=2, rounds=1, refine_steps=2, refine_last=30, galerkin_modes=40)
 
 
@@ -196,7 +196,9 @@ def test_a_file_in_place_of_the_folder_is_refused(pair, tmp_path):
 
 
 @pytest.mark.parametrize("earlier", [False, True])
-@pytest.mark.parametrize("step", ["outputs.render_report", "outputs.position_colours", PUT])
+@pytest.mark.parametrize(
+    "step", ["report.result_folder.render_report", "report.result_folder.view_colours", PUT]
+)
 @pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt()])
 def test_a_failure_in_the_middle_leaves_nothing_behind(
     pair, tmp_path, monkeypatch, step, error, earlier

@@ -12,7 +12,7 @@ from nho.studio import Studio
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    made = Studio(memory=tmp_path / "state")
+    made = Studio(marks_folder=tmp_path / "state")
     made.start()
     yield made
     made.stop()

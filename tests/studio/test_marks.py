@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
-from nho.studio.history import History
-from nho.studio.marks import Mark, Marks
+from nho.studio.marks import Mark, MarkHistory, Marks
 
 A, B, C = (Mark(face, (0.2, 0.3, 0.5)) for face in (1, 2, 3))
 
@@ -71,11 +70,12 @@ def test_anchors_are_the_complete_pairs(whole) -> None:
 
 
 def test_undo_and_redo_walk_over_states_and_a_change_forgets_the_future() -> None:
-    history = History("a")
-    for state in "bcc":
-        history.to(state)
-    assert history.undo() and history.now == "b"
-    assert history.undo() and history.now == "a" and not history.undo()
-    assert history.redo() and history.now == "b" and history.can_redo
-    history.to("d")
-    assert not history.can_redo and history.undo() and history.now == "b"
+    a, b, c, d = Marks(), *(Marks().placed("partial", mark) for mark in (A, B, C))
+    history = MarkHistory(a)
+    for marks in (b, c, c):
+        history.to(marks)
+    assert history.undo() and history.now == b
+    assert history.undo() and history.now == a and not history.undo()
+    assert history.redo() and history.now == b and history.can_redo
+    history.to(d)
+    assert not history.can_redo and history.undo() and history.now == b

@@ -7,7 +7,7 @@ import numpy as np
 from nho.geometry.mesh import Mesh
 from nho.studio.marks import points_of
 from nho.studio.picking import first_hit
-from nho.studio.shape import Shape
+from nho.studio.shape import ShownShape
 
 
 def test_a_ray_through_a_known_point_finds_it_and_nothing_behind_it(whole: Mesh) -> None:
@@ -37,7 +37,7 @@ def test_flat_triangles_are_no_obstacle() -> None:
 
 def test_the_pages_coordinates_lead_to_the_same_point(whole: Mesh) -> None:
     far_off = Mesh(1e-3 * whole.vertices + [1e3, -2e3, 5e2], whole.faces)
-    shape = Shape(far_off, 1)
+    shape = ShownShape(far_off, 1)
     vertex = 17
     at = np.frombuffer(shape.array("positions") or b"", "<f4").reshape(-1, 3)[vertex]
     mark = shape.hit(4 * at.astype(float), -at.astype(float))
@@ -51,7 +51,7 @@ def test_the_pages_coordinates_lead_to_the_same_point(whole: Mesh) -> None:
 def test_few_triangles_for_moving_use_vertices_that_are_there() -> None:
     from nho.geometry.synthetic import bumpy_sphere
 
-    shape = Shape(bumpy_sphere(5, seed=1), 1)
+    shape = ShownShape(bumpy_sphere(5, seed=1), 1)
     fluent = np.frombuffer(shape.array("fluent") or b"", "<u4").reshape(-1, 3)
     assert 0 < len(fluent) < len(shape.mesh.faces) / 2
     assert fluent.max() < len(shape.mesh.vertices)

@@ -64,7 +64,7 @@ def opened(studio: Studio, whole: Mesh, piece: Cut, pairs: int = 0) -> None:
 
 
 def test_the_address_holds_a_token_of_this_start_and_of_this_machine(studio: Studio) -> None:
-    other = Studio(memory=studio.folder)
+    other = Studio(marks_folder=studio.folder)
     try:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{24}/", studio.address)
         assert studio.token != other.token

@@ -16,7 +16,7 @@ from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import Cut
 from nho.studio.marks import Side, mark_at
 from nho.studio.session import Session
-from nho.studio.shape import Shape
+from nho.studio.shape import ShownShape
 
 
 class Opened:
@@ -179,11 +179,11 @@ def test_a_mesh_that_is_being_prepared_holds_nobody_up(
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    def slowly(_: Shape) -> None:
+    def slowly(_: ShownShape) -> None:
         begun.set()
         go_on.wait(60)
 
-    monkeypatch.setattr(Shape, "prepare", slowly)
+    monkeypatch.setattr(ShownShape, "prepare", slowly)
     opening = threading.Thread(target=opened.session.open, args=("full", whole))
     opening.start()
     assert begun.wait(60)

@@ -11,18 +11,25 @@ from markupsafe import Markup
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.problem.result import MatchResult
-from nho.report.colours import scalar_colours
+from nho.report.colours import (
+    REGION_INSIDE,
+    REGION_OUTSIDE,
+    ViewColours,
+    scalar_colours,
+    view_colours,
+)
 from nho.report.curves import charts
-from nho.report.embedding import VIEWER, part
-from nho.report.embedding import json_for_html as _json_for_html
-from nho.report.scene import REGION_INSIDE, REGION_OUTSIDE, scene
-from nho.report.shown import too_large
+from nho.report.scene import VIEWER, json_for_html, packaged_text, scene, too_large
 
-__all__ = ["render_report"]
+__all__ = ["key_figures", "render_report"]
 
 
 def render_report(
-    partial: Mesh, full: Mesh, result: MatchResult, extra: dict[str, Any] | None = None
+    partial: Mesh,
+    full: Mesh,
+    result: MatchResult,
+    extra: dict[str, Any] | None = None,
+    colours: ViewColours | None = None,
 ) -> str:
     """The report of a match as the text of one self-contained HTML file.
 
@@ -33,6 +40,8 @@ def render_report(
     extra : dict, optional
         More to show: ``"suspect_anchors"`` (rows of ``result.anchors``), ``"next_anchor"`` (the
         partial vertex where another anchor would help most) and ``"metrics"`` (values by name).
+    colours : dict, optional
+        What `view_colours` returned for this match, if that is known already.
 
     Returns
     -------
@@ -46,23 +55,24 @@ def render_report(
     )
     environment.filters["number"] = _number
     suspects = sorted({int(row) for row in extra.get("suspect_anchors", ())})
-    following = extra.get("next_anchor")
-    text = environment.from_string(part("template.html.jinja")).render(
-        style=Markup(part("style.css")),
-        scripts=[Markup(part(name)) for name in (*VIEWER, "viewer.js")],
-        data=_json_for_html(scene(partial, full, result, suspects, following)),
+    next_anchor = extra.get("next_anchor")
+    colours = colours or view_colours(full, result)
+    text = environment.from_string(packaged_text("template.html.jinja")).render(
+        style=Markup(packaged_text("style.css")),
+        scripts=[Markup(packaged_text(name)) for name in (*VIEWER, "viewer.js")],
+        data=json_for_html(scene(partial, full, result, colours, suspects, next_anchor)),
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,
         full=full,
         result=result,
-        numbers=_numbers(partial, full, result),
+        numbers=key_figures(partial, full, result),
         charts=charts(result.curves),
         settings=result.settings.as_dict(),
         timings=_timings(result),
         metrics=dict(extra.get("metrics") or {}),
         suspects=[(row, *map(int, result.anchors[row])) for row in suspects],
         show_suspects="suspect_anchors" in extra,
-        next_anchor=None if following is None else int(following),
+        next_anchor=None if next_anchor is None else int(next_anchor),
         scale=_css_gradient(),
         inside=_css_colour(REGION_INSIDE),
         outside=_css_colour(REGION_OUTSIDE),
@@ -80,16 +90,16 @@ def _check(partial: Mesh, full: Mesh, result: MatchResult, extra: dict[str, Any]
                 f"suspect anchor {row} is not one of the {len(result.anchors)} anchors of the "
                 "result; rows count from 0"
             )
-    following = extra.get("next_anchor")
-    if following is not None and not 0 <= following < len(partial.vertices):
+    next_anchor = extra.get("next_anchor")
+    if next_anchor is not None and not 0 <= next_anchor < len(partial.vertices):
         raise InputError(
-            f"{partial.name}: next anchor {following} is not one of its "
+            f"{partial.name}: next anchor {next_anchor} is not one of its "
             f"{len(partial.vertices)} vertices; indices count from 0"
         )
 
 
-def _numbers(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any]:
-    """The figures of the overview."""
+def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any]:
+    """The figures of the overview; None where there are none."""
     matched = result.face >= 0
     confidence = result.confidence[matched & np.isfinite(result.confidence)]
     # A vertex stands for a third of each face around it, hence a face for its share of corners.

@@ -5,11 +5,20 @@ Colours are chosen in OKLab, where equal steps look equally large, and returned 
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Literal
 
-from nho.geometry.mesh import Mesh
+import numpy as np
+import numpy.typing as npt
+
+from nho.geometry.mesh import BoolArray, FloatArray, Mesh
 from nho.problem.result import MatchResult
 
+Colours = npt.NDArray[np.uint8]  # (n, 3) sRGB
+ViewColours = dict[Literal["partial", "full"], dict[str, Colours]]
+
+REGION_INSIDE = (46, 125, 140)  # sRGB
+REGION_OUTSIDE = (222, 222, 222)
+_PLAIN = (214, 211, 205)  # a shape that the chosen view says nothing about
 UNMATCHED = (150, 150, 150)  # sRGB of a point without a partner or without a value
 FADED = (226, 226, 226)  # sRGB that everything outside the region is drawn towards
 _FADING = 0.85
@@ -28,12 +37,39 @@ _SCALE = np.array(
 )
 
 
-def position_colours(mesh: Mesh) -> np.ndarray:
+def view_colours(full: Mesh, result: MatchResult) -> ViewColours:
+    """Colours of both shapes by name of the view; the partial shows the state of its partners.
+
+    ``faded`` is the correspondence, faded outside of the region (full shape only).
+    """
+    by_place = position_colours(full)
+    inside = np.where(result.region[:, None], REGION_INSIDE, REGION_OUTSIDE).astype(np.uint8)
+    score_there = result.points.interpolate(full, result.region_score.astype(np.float64))
+    matched = result.vertex_map >= 0
+    region_there = inside[np.where(matched, result.vertex_map, 0)]
+    return {
+        "partial": {
+            "correspondence": transfer_colours(full, result, by_place),
+            "region": np.where(matched[:, None], region_there, np.array(UNMATCHED, dtype=np.uint8)),
+            "score": scalar_colours(score_there),
+            "confidence": scalar_colours(result.confidence),
+        },
+        "full": {
+            "correspondence": by_place,
+            "faded": region_colours(by_place, result.region),
+            "region": inside,
+            "score": scalar_colours(result.region_score),
+            "confidence": np.tile(np.array(_PLAIN, dtype=np.uint8), (len(full.vertices), 1)),
+        },
+    }
+
+
+def position_colours(mesh: Mesh) -> Colours:
     """A colour for every vertex from its place in the box along the mesh's principal axes.
 
     The hue runs along the longest axis; the second changes the lightness, and both shorter ones
-    turn the hue a little. Moving, turning or scaling the mesh changes nothing but round-off, as
-    long as its three principal extents differ.
+    the hue a little. Moving, rotating or scaling the mesh changes nothing but round-off, as long
+    as its three principal extents differ.
 
     Returns
     -------
@@ -47,7 +83,7 @@ def position_colours(mesh: Mesh) -> np.ndarray:
     return _to_srgb(np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=1))
 
 
-def transfer_colours(full: Mesh, result: MatchResult, full_colours: np.ndarray) -> np.ndarray:
+def transfer_colours(full: Mesh, result: MatchResult, full_colours: Colours) -> Colours:
     """Colours of the partial shape: those of the matched points on the full one.
 
     Parameters
@@ -63,7 +99,7 @@ def transfer_colours(full: Mesh, result: MatchResult, full_colours: np.ndarray) 
     return _to_bytes(colours, empty=UNMATCHED)
 
 
-def region_colours(full_colours: np.ndarray, region: np.ndarray) -> np.ndarray:
+def region_colours(full_colours: Colours, region: BoolArray) -> Colours:
     """(n_full, 3) uint8 colours, greyed and lightened outside of the (n_full,) bool region."""
     colours = np.array(full_colours, dtype=np.uint8)
     outside = ~np.asarray(region, dtype=bool)
@@ -72,7 +108,7 @@ def region_colours(full_colours: np.ndarray, region: np.ndarray) -> np.ndarray:
     return colours
 
 
-def scalar_colours(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+def scalar_colours(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> Colours:
     """Numbers as colours from dark violet (``low``) through green to yellow (``high``).
 
     Parameters
@@ -96,9 +132,9 @@ def scalar_colours(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> n
     return colours
 
 
-def _box_coordinates(mesh: Mesh) -> np.ndarray:
+def _box_coordinates(mesh: Mesh) -> FloatArray:
     """(n, 3) coordinates in [0, 1] along the principal axes, longest first."""
-    weights = _vertex_areas(mesh)
+    weights = mesh.vertex_areas if mesh.area > 0 else np.ones(len(mesh.vertices))
     weights = weights / weights.sum()
     centred = mesh.vertices - weights @ mesh.vertices
     covariance = (centred * weights[:, None]).T @ centred
@@ -111,7 +147,7 @@ def _box_coordinates(mesh: Mesh) -> np.ndarray:
     return np.where(flat, 0.5, (along - low) / np.where(flat, 1, extent))
 
 
-def _signs(along: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _signs(along: FloatArray, weights: FloatArray) -> FloatArray:
     """+1 or -1 per axis, from the shape: the longer tail of the mass points to the positive side.
 
     A shape that is symmetric to round-off has no longer tail; there the order of its vertices
@@ -124,14 +160,7 @@ def _signs(along: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.where(np.where(decided, skewness, order) < 0, -1.0, 1.0)
 
 
-def _vertex_areas(mesh: Mesh) -> np.ndarray:
-    """(n,) third of the area of the faces around each vertex; ones if there is no area at all."""
-    thirds = np.repeat(mesh.face_areas / 3, 3)
-    total = np.bincount(mesh.faces.ravel(), weights=thirds, minlength=len(mesh.vertices))
-    return total if total.sum() > 0 else np.ones(len(mesh.vertices))
-
-
-def _to_srgb(lab: np.ndarray) -> np.ndarray:
+def _to_srgb(lab: FloatArray) -> Colours:
     """OKLab (n, 3) to 8-bit sRGB (n, 3), clipped to what a screen can show."""
     lightness, green_red, blue_yellow = lab.T
     l_ = (lightness + 0.3963377774 * green_red + 0.2158037573 * blue_yellow) ** 3
@@ -150,7 +179,7 @@ def _to_srgb(lab: np.ndarray) -> np.ndarray:
     return _to_bytes(255 * encoded)
 
 
-def _to_bytes(colours: np.ndarray, empty: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray:
+def _to_bytes(colours: FloatArray, empty: tuple[int, int, int] = (0, 0, 0)) -> Colours:
     """Floats in 0..255 rounded to uint8; rows with NaN become ``empty``."""
     rows = np.isnan(colours).any(axis=1, keepdims=True)
     filled = np.where(rows, np.array(empty, dtype=np.float64), colours)

@@ -13,7 +13,7 @@ from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import Mesh
 from nho.problem.result import MatchResult
 from nho.report import render_report
-from nho.report.colours import position_colours, region_colours, transfer_colours
+from nho.report.colours import view_colours
 from nho.runtime.atomic_folder import PREFIX, whole_folder
 
 FILES = ("result.npz", "settings.json", "partial.ply", "full.ply", "report.html")
@@ -48,12 +48,12 @@ def write_outputs(
     result.check_meshes(partial, full)
     with whole_folder(Path(folder), "settings.json", check_folder) as staging:
         result.save(staging, inputs=_inputs(partial, full), versions=versions())
-        colours = position_colours(full)
-        partial_colours = transfer_colours(full, result, colours)
-        partial.write(staging / "partial.ply", partial_colours)
-        full.write(staging / "full.ply", region_colours(colours, result.region))
+        colours = view_colours(full, result)
+        partial.write(staging / "partial.ply", colours["partial"]["correspondence"])
+        full.write(staging / "full.ply", colours["full"]["faded"])
         if report:
-            page = render_report(partial, full, result, {**_hints(result), **(extra or {})})
+            shown = {**_hints(result), **(extra or {})}
+            page = render_report(partial, full, result, shown, colours)
             (staging / "report.html").write_text(page, encoding="utf-8")
         return (staging / "settings.json").read_bytes()
 

@@ -1,104 +1,133 @@
-"""What the 3D view of the report draws: geometry, colours and the map, packed for the browser."""
+"""What a page draws in 3D: geometry, colours and the map, packed for the browser."""
 
 from __future__ import annotations
 
 import base64
+import json
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
-from nho.geometry.mesh import Mesh
+from nho.geometry.coarsening import coarsened
+from nho.geometry.mesh import FloatArray, IntArray, Mesh
+from nho.io.meshes.polygons import equal_points
 from nho.problem.result import MatchResult
-from nho.report.colours import (
-    UNMATCHED,
-    position_colours,
-    region_colours,
-    scalar_colours,
-    transfer_colours,
-)
-from nho.report.shown import Shown, shown
-from nho.report.views import Frame, frame, framed, looking_at, turn_beside
+from nho.report.colours import ViewColours
+from nho.report.views import first_view, frame, framed, view_beside
 
-REGION_INSIDE = (46, 125, 140)  # sRGB
-REGION_OUTSIDE = (222, 222, 222)
-_PLAIN = (214, 211, 205)  # a shape that the chosen view says nothing about
+VIEWER = ("webgl.js", "shapeview.js", "steering.js")  # what draws and rotates a shape, in order
+_MOST = 60_000  # vertices a shape: a report of about ten megabytes
+_COARSE = 40_000  # about so many of a larger one, and in proportion where fewer are allowed
+
+
+@dataclass(frozen=True)
+class DrawnPart:
+    """What is drawn of a mesh.
+
+    Attributes
+    ----------
+    vertex : (k,) int array
+        Vertices of the mesh, ascending.
+    faces : (f, 3) int array
+        Triangles between them, as rows of ``vertex``.
+    """
+
+    vertex: IntArray
+    faces: IntArray
+
+    def row(self, vertices: np.ndarray | int) -> IntArray:
+        """Rows of vertices that are drawn."""
+        return np.searchsorted(self.vertex, vertices)
+
+
+def too_large(mesh: Mesh, most: int | None = None) -> bool:
+    """Whether only a part of the mesh is drawn."""
+    return len(mesh.vertices) > (_MOST if most is None else most)
+
+
+def drawn_part(mesh: Mesh, keep: IntArray, most: int | None = None) -> DrawnPart:
+    """All of a mesh of ordinary size; of a larger one a coarse version with those to keep.
+
+    Parameters
+    ----------
+    keep : (k,) int array
+        Vertices that are drawn in any case.
+    most : int, optional
+        Vertices of the largest mesh that is drawn as a whole.
+    """
+    if not too_large(mesh, most):
+        return DrawnPart(np.arange(len(mesh.vertices)), mesh.faces)
+    # Corners that lie on each other are one surface, which one of them stands for.
+    first, group = equal_points(mesh.vertices)
+    welded = Mesh(mesh.vertices[first], group[mesh.faces], mesh.name)
+    count = _COARSE if most is None else most * _COARSE // _MOST
+    coarse = coarsened(welded, count, group[keep])
+    vertex = first[coarse.vertex]
+    # A vertex to keep is drawn even if no triangle uses it, or another one stands for it.
+    every = np.union1d(vertex, keep)
+    return DrawnPart(every, np.searchsorted(every, vertex)[coarse.mesh.faces])
 
 
 def scene(
     partial: Mesh,
     full: Mesh,
     result: MatchResult,
+    colours: ViewColours,
     suspects: list[int],
     next_anchor: int | None,
 ) -> dict[str, Any]:
     """Everything the viewer needs, ready for JSON; arrays are little-endian base64."""
     anchors = np.asarray(result.anchors).reshape(-1, 2)
     kept = anchors[:, 0] if next_anchor is None else np.append(anchors[:, 0], next_anchor)
-    drawn = {"partial": shown(partial, kept), "full": shown(full, anchors[:, 1])}
-    rows = drawn["partial"].vertex
-    full_turn = looking_at(full)
-    partial_turn = turn_beside(partial, full, full_turn, result.points, result.confidence)
-    partial_frame, full_frame = frame(partial, partial_turn), frame(full, full_turn)
-    colours, full_colours = view_colours(full, result)
-    places = result.points[rows].positions(full)
-    pairs = [drawn["partial"].row(anchors[:, 0]), drawn["full"].row(anchors[:, 1])]
+    partial_part, full_part = drawn_part(partial, kept), drawn_part(full, anchors[:, 1])
+    rows = partial_part.vertex
+    full_view = first_view(full)
+    partial_view = view_beside(partial, full, full_view, result.points, result.confidence)
+    partners = framed(result.points[rows].positions(full), frame(full, full_view))
+    pairs = [partial_part.row(anchors[:, 0]), full_part.row(anchors[:, 1])]
     return {
-        "partial": drawn_shape(partial, drawn["partial"], partial_frame, partial_turn, colours),
-        "full": drawn_shape(full, drawn["full"], full_frame, full_turn, full_colours),
-        "partner": packed(framed(places, full_frame), "<f4"),
+        "partial": drawn_shape(partial, partial_part, partial_view, colours["partial"]),
+        "full": drawn_shape(full, full_part, full_view, colours["full"]),
+        "partner": packed(partners, "<f4"),
         "partnerVertex": packed(result.vertex_map[rows], "<i4"),
         "confidence": packed(result.confidence[rows], "<f4"),
-        "regionScore": packed(result.region_score[drawn["full"].vertex], "<f4"),
+        "regionScore": packed(result.region_score[full_part.vertex], "<f4"),
         "anchors": np.stack(pairs, axis=1).tolist(),
         "suspects": suspects,
-        "nextAnchor": None if next_anchor is None else int(drawn["partial"].row(next_anchor)),
+        "nextAnchor": None if next_anchor is None else int(partial_part.row(next_anchor)),
     }
 
 
 def drawn_shape(
-    mesh: Mesh,
-    part: Shown,
-    around: Frame,
-    turn: np.ndarray,
-    colours: dict[str, np.ndarray],
+    mesh: Mesh, part: DrawnPart, view: FloatArray, colours: dict[str, np.ndarray]
 ) -> dict[str, Any]:
     """One shape for a `ShapeView`; ``number`` holds the vertices as the user numbers them."""
     return {
-        "positions": packed(framed(mesh.vertices[part.vertex], around), "<f4"),
+        "positions": packed(framed(mesh.vertices[part.vertex], frame(mesh, view)), "<f4"),
         "faces": packed(part.faces, "<u4"),
         "number": packed(part.vertex, "<u4"),
-        "rotation": turn.tolist(),
-        "colours": {view: packed(rows[part.vertex], "u1") for view, rows in colours.items()},
+        "rotation": view.tolist(),
+        "colours": {name: packed(rows[part.vertex], "u1") for name, rows in colours.items()},
     }
-
-
-def view_colours(
-    full: Mesh, result: MatchResult
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Colours of both shapes by name of the view; the partial shows the state of its partners."""
-    by_place = position_colours(full)
-    inside = np.where(result.region[:, None], REGION_INSIDE, REGION_OUTSIDE).astype(np.uint8)
-    score_there = result.points.interpolate(full, result.region_score.astype(np.float64))
-    matched = result.vertex_map >= 0
-    n_full = len(full.vertices)
-    of_partial = {
-        "correspondence": transfer_colours(full, result, by_place),
-        "region": np.where(
-            matched[:, None], inside[np.where(matched, result.vertex_map, 0)], UNMATCHED
-        ),
-        "score": scalar_colours(score_there),
-        "confidence": scalar_colours(result.confidence),
-    }
-    of_full = {
-        "correspondence": by_place,
-        "faded": region_colours(by_place, result.region),
-        "region": inside,
-        "score": scalar_colours(result.region_score),
-        "confidence": np.tile(np.array(_PLAIN), (n_full, 1)),
-    }
-    return of_partial, of_full
 
 
 def packed(array: np.ndarray, kind: str) -> str:
     """The array's numbers as base64, for `unpack` of webgl.js."""
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
+
+
+def json_for_html(value: Any) -> Markup:
+    """JSON that cannot end, or be taken for markup in, the script element around it."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    # No sign of markup is left in it.
+    return Markup(text)  # nosec B704
+
+
+def packaged_text(name: str, package: str = "nho.report") -> str:
+    """The text of a style, script or template that is shipped with a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")

@@ -24,8 +24,8 @@ class WorkerProcess:
     Parameters
     ----------
     handle : callable
-        A function of a module, called there as ``handle(request, send)`` for every request; it sends
-        the answers.
+        A function of a module; the process calls ``handle(request, send)`` for every request, and
+        ``send`` sends an answer.
     name : str
         Of the process.
     """

@@ -20,14 +20,14 @@ from nho.io.landmarks import (
 )
 from nho.report.result_folder import FILES, write_outputs
 from nho.studio.marks import Marks, points_of
-from nho.studio.outcome import Outcome
+from nho.studio.outcome import MatchOutcome
 from nho.studio.session import Session
-from nho.studio.shape import Shape
+from nho.studio.shape import ShownShape
 
 _KINDS = {".zip": "application/zip", ".html": "text/html; charset=utf-8"}
 _BYTES = "application/octet-stream"
 # They go when the result goes.
-_written: WeakKeyDictionary[Outcome, dict[str, bytes]] = WeakKeyDictionary()
+_written: WeakKeyDictionary[MatchOutcome, dict[str, bytes]] = WeakKeyDictionary()
 _writing = threading.Lock()
 
 
@@ -53,7 +53,7 @@ def formats() -> list[tuple[str, str]]:
     ]
 
 
-def _kept_files(outcome: Outcome) -> dict[str, bytes]:
+def _kept_files(outcome: MatchOutcome) -> dict[str, bytes]:
     """Written once a result: the page has four links to it, and large meshes take their time."""
     with _writing:
         if outcome not in _written:
@@ -61,7 +61,7 @@ def _kept_files(outcome: Outcome) -> dict[str, bytes]:
         return _written[outcome]
 
 
-def _result_files(outcome: Outcome) -> dict[str, bytes]:
+def _result_files(outcome: MatchOutcome) -> dict[str, bytes]:
     """The files that `nho match` would have written."""
     with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
         folder = Path(scratch) / "result"
@@ -99,7 +99,7 @@ def _marks_file(session: Session, suffix: str) -> tuple[bytes, str, str]:
     return _zipped(files, ""), _KINDS[".zip"], f"anchors{suffix}.zip"
 
 
-def _written_pairs(marks: Marks, partial: Shape, full: Shape, suffix: str) -> bytes:
+def _written_pairs(marks: Marks, partial: ShownShape, full: ShownShape, suffix: str) -> bytes:
     pairs = marks.complete
     names = tuple(pair.name for pair in pairs)
     both = LandmarkPairs(

@@ -6,7 +6,7 @@ import json
 import logging
 import queue
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -17,7 +17,7 @@ from nho.errors import InputError, NhoError
 from nho.studio import routes
 
 if TYPE_CHECKING:
-    from nho.studio.server import Studio
+    from nho.studio.server import Studio, StudioServer
 
 log = logging.getLogger(__name__)
 
@@ -46,30 +46,35 @@ class Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "nho", ""
     timeout = 60  # seconds for a request that does not go on
 
+    server: StudioServer
+
     @property
     def studio(self) -> Studio:
-        return self.server.studio  # type: ignore[attr-defined]
+        """The studio whose server this is."""
+        return self.server.studio
 
     def do_GET(self) -> None:
-        self._answer(self._get)
+        """Send a file, an array, the state or the events."""
+        self._respond(self._get)
 
     def do_POST(self) -> None:
-        self._answer(self._post)
+        """Do what a page asks for."""
+        self._respond(self._post)
 
-    def _answer(self, serve: Any) -> None:
+    def _respond(self, serve: Callable[[str, dict[str, str]], None]) -> None:
         try:
             serve(*self._checked())
         except Refused as refusal:
             self.close_connection = True  # what is left of the request is not read
-            self.send_text(str(refusal), refusal.status)
+            self._send_json({"error": str(refusal)}, refusal.status)
         except NhoError as problem:
-            self.send_json({"error": str(problem)}, HTTPStatus.UNPROCESSABLE_ENTITY)
+            self._send_json({"error": str(problem)}, HTTPStatus.UNPROCESSABLE_ENTITY)
         except (ConnectionError, TimeoutError):
             self.close_connection = True
         except Exception:  # a fault of ours: the page learns that, the log learns which
             log.exception("%s", self.path.split("/", 2)[-1])
             self.close_connection = True
-            self.send_json(
+            self._send_json(
                 {"error": "the studio failed at this; its log says why"},
                 HTTPStatus.INTERNAL_SERVER_ERROR,
             )
@@ -102,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
         found = routes.get(self.studio, path, query)
         if found is None:
             raise Refused(HTTPStatus.NOT_FOUND, "nothing here")
-        self.send(found.body, found.kind, name=found.name)
+        self._send(found.body, found.kind, name=found.name)
 
     def _stream_events(self) -> None:
         page = self.studio.listen()
@@ -128,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
             about = self._message()
             if not routes.post(self.studio, path, about):
                 raise Refused(HTTPStatus.NOT_FOUND, "nothing here")
-        self.send_json({"revision": self.studio.session.revision})
+        self._send_json({"revision": self.studio.session.revision})
 
     def _length(self, most: int) -> int:
         try:
@@ -165,15 +170,12 @@ class Handler(BaseHTTPRequestHandler):
             raise
         return path
 
-    # ---- answers -----------------------------------------------------------------------------
+    # ---- responses ---------------------------------------------------------------------------
 
-    def send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
-        self.send(json.dumps(value).encode("utf-8"), "application/json", status)
+    def _send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._send(json.dumps(value).encode("utf-8"), "application/json", status)
 
-    def send_text(self, text: str, status: HTTPStatus) -> None:
-        self.send(json.dumps({"error": text}).encode("utf-8"), "application/json", status)
-
-    def send(
+    def _send(
         self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK, name: str | None = None
     ) -> None:
         self.send_response(status)
@@ -199,7 +201,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def decoded(message: bytes) -> dict[str, Any]:
-    """What a page says: a JSON object; nothing at all is an empty one."""
+    """A message of a page: a JSON object; an empty message is an empty one."""
     try:
         about = json.loads(message or b"{}")
     except (ValueError, RecursionError):

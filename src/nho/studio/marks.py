@@ -1,6 +1,6 @@
-"""Marks: points that the user has put on the two shapes, in pairs that may be half done.
+"""Marks: points that the user has put on the two shapes, in pairs that may be incomplete.
 
-Everything is immutable: a change gives a new `Marks`, which makes undo a list of old ones.
+Marks are immutable: a change gives a new `Marks`, which makes undo a list of old ones.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from nho.problem.anchors import Anchors
 Side = Literal["partial", "full"]
 SIDES: tuple[Side, Side] = ("partial", "full")
 LONGEST_NAME = 80
+_MOST_UNDONE = 500  # steps back
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,15 @@ class MarkedPair:
 
     @property
     def complete(self) -> bool:
+        """Whether both marks are there."""
         return self.partial is not None and self.full is not None
 
     def with_mark(self, side: Side, mark: Mark | None) -> MarkedPair:
+        """The pair with another mark, or none, on a side."""
         return replace(self, partial=mark) if side == "partial" else replace(self, full=mark)
 
     def mark(self, side: Side) -> Mark | None:
+        """The mark on a side, if it is there."""
         return self.partial if side == "partial" else self.full
 
 
@@ -63,6 +67,7 @@ class Marks:
 
     @property
     def complete(self) -> tuple[MarkedPair, ...]:
+        """The pairs with both marks."""
         return tuple(pair for pair in self.pairs if pair.complete)
 
     @property
@@ -72,7 +77,7 @@ class Marks:
 
     @property
     def open(self) -> MarkedPair | None:
-        """The first pair that waits for its other half."""
+        """The first pair that is not complete."""
         return next((pair for pair in self.pairs if not pair.complete), None)
 
     def placed(self, side: Side, mark: Mark, key: int | None = None) -> Marks:
@@ -102,9 +107,11 @@ class Marks:
         return self._with_new(name, {"partial": partial, "full": full})
 
     def moved(self, key: int, side: Side, mark: Mark) -> Marks:
+        """One mark at another place."""
         return self._changed(self._pair(key).with_mark(side, mark))
 
     def renamed(self, key: int, name: str) -> Marks:
+        """A pair under another name, which must be its own."""
         name = " ".join(name.split())[:LONGEST_NAME]
         if not name:
             raise InputError("a name needs at least one letter")
@@ -113,6 +120,7 @@ class Marks:
         return self._changed(replace(self._pair(key), name=name))
 
     def removed(self, key: int) -> Marks:
+        """All pairs but one."""
         self._pair(key)
         return Marks(tuple(pair for pair in self.pairs if pair.key != key))
 
@@ -147,6 +155,48 @@ class Marks:
         if name is None or name in taken:
             name = next(str(n) for n in range(key, key + len(taken) + 1) if str(n) not in taken)
         return Marks((*self.pairs, MarkedPair(key, name, marks.get("partial"), marks.get("full"))))
+
+
+class MarkHistory:
+    """The marks now, those before them and those undone."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._past: list[Marks] = []
+        self._future: list[Marks] = []
+        self.now = marks
+
+    def to(self, marks: Marks) -> None:
+        """Go on to new marks; what was undone is forgotten."""
+        if marks == self.now:
+            return
+        self._past = [*self._past, self.now][-_MOST_UNDONE:]
+        self._future = []
+        self.now = marks
+
+    def undo(self) -> bool:
+        """One step back; False at the beginning."""
+        return self._step(self._past, self._future)
+
+    def redo(self) -> bool:
+        """One step forward; False where nothing was undone."""
+        return self._step(self._future, self._past)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step back."""
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a step forward."""
+        return bool(self._future)
+
+    def _step(self, source: list[Marks], target: list[Marks]) -> bool:
+        if not source:
+            return False
+        target.append(self.now)
+        self.now = source.pop()
+        return True
 
 
 def points_of(marks: Iterable[Mark | None]) -> SurfacePoints:

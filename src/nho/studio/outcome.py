@@ -1,4 +1,4 @@
-"""A finished match as the page shows it."""
+"""A finished match as the page shows it, and where the next anchor would help most."""
 
 from __future__ import annotations
 
@@ -6,73 +6,107 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra
 
+from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
-from nho.report.scene import view_colours
-from nho.report.views import framed, turn_beside
-from nho.studio.marks import MarkedPair, Side
-from nho.studio.shape import Shape
-
-VIEWS = ("correspondence", "faded", "region", "confidence")
+from nho.report import key_figures
+from nho.report.colours import ViewColours, view_colours
+from nho.report.views import framed, used, view_beside
+from nho.studio.marks import MarkedPair, Marks, Side, mark_at, points_of
+from nho.studio.shape import ShownShape
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class MatchOutcome:
     """A result, with the shapes and the pairs it was made from."""
 
-    partial: Shape
-    full: Shape
+    partial: ShownShape
+    full: ShownShape
     pairs: tuple[MarkedPair, ...]
     result: MatchResult
     version: int
 
     @cached_property
-    def _colours(self) -> dict[Side, dict[str, np.ndarray]]:
-        of_partial, of_full = view_colours(self.full.mesh, self.result)
-        return {"partial": of_partial, "full": of_full}
+    def _colours(self) -> ViewColours:
+        return view_colours(self.full.mesh, self.result)
 
     def colours(self, side: Side, view: str) -> bytes | None:
-        """8-bit sRGB of every vertex that is drawn."""
-        found = self._colours[side].get("correspondence" if view == "faded" else view)
-        if side == "full":
-            found = self._colours[side].get(view)
-        if found is None:
-            return None
+        """8-bit sRGB of every vertex that is drawn; None = no such view."""
+        name = "correspondence" if view == "faded" and side == "partial" else view
+        found = self._colours[side].get(name)
         shape = self.partial if side == "partial" else self.full
-        return found[shape.drawn.vertex].astype("u1").tobytes()
+        return None if found is None else found[shape.drawn.vertex].tobytes()
 
     def array(self, name: str) -> bytes | None:
         """What hovering shows, row by row of the vertices that are drawn; None = no such array."""
-        if name == "regionScore":
-            return self.result.region_score[self.full.drawn.vertex].astype("<f4").tobytes()
         rows = self.partial.drawn.vertex
-        if name == "partner":
-            places = self.result.points[rows].positions(self.full.mesh)
-            return framed(places, self.full.frame).astype("<f4").tobytes()
-        if name == "partnerVertex":
-            return self.result.vertex_map[rows].astype("<i4").tobytes()
-        if name == "confidence":
-            return self.result.confidence[rows].astype("<f4").tobytes()
+        match name:
+            case "regionScore":
+                return _bytes(self.result.region_score[self.full.drawn.vertex], "<f4")
+            case "partner":
+                places = self.result.points[rows].positions(self.full.mesh)
+                return _bytes(framed(places, self.full.frame), "<f4")
+            case "partnerVertex":
+                return _bytes(self.result.vertex_map[rows], "<i4")
+            case "confidence":
+                return _bytes(self.result.confidence[rows], "<f4")
         return None
 
     @cached_property
     def described(self) -> dict[str, object]:
-        """For the page."""
-        result, full = self.result, self.full
-        matched = result.vertex_map >= 0
-        turn = turn_beside(
-            self.partial.mesh, full.mesh, full.turn, result.points, result.confidence
-        )
-        covered = full.mesh.face_areas @ result.region[full.mesh.faces].mean(axis=1)
+        """What the page says of the match."""
+        result, partial, full = self.result, self.partial.mesh, self.full.mesh
+        view = view_beside(partial, full, self.full.view, result.points, result.confidence)
+        figures = key_figures(partial, full, result)
         return {
             "version": self.version,
             "status": result.status,
             "warnings": list(result.warnings),
             "seconds": result.timings.get("total", 0.0),
-            "matched": float(matched.mean()),
-            "confidence": float(result.confidence[matched].mean()) if matched.any() else None,
-            "region": float(covered / full.mesh.area),
+            **{name: figures[name] for name in ("matched", "confidence", "region")},
             "scale": result.scale,
             "suspects": [self.pairs[row].key for row in result.suspect_anchors],
-            "turn": turn.tolist(),
+            "rotation": view.tolist(),
         }
+
+
+def suggested_anchor(
+    shape: ShownShape, marks: Marks, outcome: MatchOutcome | None
+) -> dict[str, object] | None:
+    """A place on the partial shape, for the page; with its supposed partner after a match.
+
+    Before a match it is the place farthest from all marks; after one, where the match itself
+    expects most of another anchor.
+    """
+    if outcome is None or outcome.partial is not shape or outcome.result.next_anchor < 0:
+        vertex = _farthest_vertex(shape, marks)
+        return None if vertex is None else _suggestion(shape, vertex, "far from the other anchors")
+    vertex = outcome.result.next_anchor
+    suggestion = _suggestion(shape, vertex, "where the match is least sure")
+    partner = outcome.result.points[np.array([vertex])]
+    if partner.face[0] >= 0:
+        suggestion["partner"] = outcome.full.described_mark(mark_at(partner, 0))
+    return suggestion
+
+
+def _suggestion(shape: ShownShape, vertex: int, why: str) -> dict[str, object]:
+    mark = mark_at(SurfacePoints.at_vertices(shape.mesh, np.array([vertex])), 0)
+    described = shape.described_mark(mark)
+    return {"why": why, "at": described["at"], "mark": described}
+
+
+def _farthest_vertex(shape: ShownShape, marks: Marks) -> int | None:
+    """The vertex farthest along edges from all marks on the shape; without marks, none."""
+    placed = [pair.partial for pair in marks.pairs if pair.partial is not None]
+    if not placed:
+        return None
+    sources = np.unique(points_of(placed).nearest_vertex(shape.mesh))
+    away = dijkstra(shape.graph, directed=False, indices=sources, min_only=True)
+    # Other pieces of the surface come after the one with marks on it.
+    away[~used(shape.mesh) | ~np.isfinite(away)] = -1
+    return int(np.argmax(away))
+
+
+def _bytes(array: np.ndarray, kind: str) -> bytes:
+    return array.astype(kind).tobytes()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nho.errors import InputError
-from nho.report.embedding import VIEWER, part
+from nho.report.scene import VIEWER, packaged_text
 from nho.settings import PRESETS
 from nho.studio import downloads, uploads
 from nho.studio.marks import SIDES, Side
@@ -22,21 +22,19 @@ if TYPE_CHECKING:
 
 _BYTES = "application/octet-stream"
 _SCRIPT, _STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
+_SCRIPTS = ("link.js", "stage.js", "panel.js", "hover.js", "files.js", "keys.js", "studio.js")
 _PAGE = "text/html; charset=utf-8"
-# Files of the page: where they come from, and what they are.
+# Files of the page by address: package, name there, media type.
 _FILES = {
     "": ("nho.studio", "page/studio.html", _PAGE),
     "studio.css": ("nho.studio", "page/studio.css", _STYLE),
     **{name: ("nho.report", name, _SCRIPT) for name in VIEWER},
-    **{
-        name: ("nho.studio", f"page/{name}", _SCRIPT)
-        for name in "link.js stage.js panel.js hover.js files.js keys.js studio.js".split()
-    },
+    **{name: ("nho.studio", f"page/{name}", _SCRIPT) for name in _SCRIPTS},
 }
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A body, its kind and, for a download, the name of the file."""
 
     body: bytes
@@ -44,16 +42,16 @@ class Answer:
     name: str | None = None
 
 
-def get(studio: Studio, path: str, query: dict[str, str]) -> Answer | None:
+def get(studio: Studio, path: str, query: dict[str, str]) -> Response | None:
     """What is at an address; None = nothing."""
     if path in _FILES:
         package, name, kind = _FILES[path]
-        return Answer(part(name, package).encode("utf-8"), kind)
+        return Response(packaged_text(name, package).encode("utf-8"), kind)
     session = studio.session
     if path == "state":
-        return Answer(_json(session.state()), "application/json")
+        return Response(_json(session.state()), "application/json")
     if path == "formats":
-        return Answer(_json(downloads.formats()), "application/json")
+        return Response(_json(downloads.formats()), "application/json")
     where, _, name = path.partition("/")
     if where == "mesh":
         return _mesh_array(session, name, query)
@@ -61,7 +59,7 @@ def get(studio: Studio, path: str, query: dict[str, str]) -> Answer | None:
         return _outcome_array(session, name, query)
     if where == "download":
         body, kind, shown = downloads.made(session, name)
-        return Answer(body, kind, shown)
+        return Response(body, kind, shown)
     return None
 
 
@@ -100,22 +98,22 @@ def upload(studio: Studio, query: dict[str, str], received: Path) -> None:
         received.unlink(missing_ok=True)
 
 
-def _mesh_array(session: Session, name: str, query: dict[str, str]) -> Answer | None:
+def _mesh_array(session: Session, name: str, query: dict[str, str]) -> Response | None:
     side, _, array = name.partition("/")
     shape = session.shapes.get(side)  # type: ignore[call-overload]
     if shape is None or not _meant(shape.version, query):
         return None
     body = shape.array(array)
-    return None if body is None else Answer(body, _BYTES)
+    return None if body is None else Response(body, _BYTES)
 
 
-def _outcome_array(session: Session, name: str, query: dict[str, str]) -> Answer | None:
+def _outcome_array(session: Session, name: str, query: dict[str, str]) -> Response | None:
     outcome = session.outcome
     kind, _, rest = name.partition("/")
     if outcome is None or not _meant(outcome.version, query):
         return None
     body = outcome.colours(kind, rest) if kind in SIDES else outcome.array(name)
-    return None if body is None else Answer(body, _BYTES)
+    return None if body is None else Response(body, _BYTES)
 
 
 def _meant(version: int, query: dict[str, str]) -> bool:

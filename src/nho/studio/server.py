@@ -24,13 +24,15 @@ _MOST_PAGES = 16
 _MOST_WAITING = 1000  # events that a page may be behind before it is given up
 
 
-class _Server(ThreadingHTTPServer):
+class StudioServer(ThreadingHTTPServer):
+    """An HTTP server that knows its studio."""
+
     daemon_threads = True
     allow_reuse_address = True
     studio: Studio
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that goes away in the middle of an answer is nothing to report."""
+        """A page that goes away in the middle of a response is nothing to report."""
 
 
 class Studio:
@@ -40,19 +42,19 @@ class Studio:
     ----------
     port : int
         0 = any free one.
-    memory : Path, optional
+    marks_folder : Path, optional
         Folder of the autosaved marks; the user's own by default.
     """
 
-    def __init__(self, port: int = 0, memory: Path | None = None) -> None:
+    def __init__(self, port: int = 0, marks_folder: Path | None = None) -> None:
         self.token = secrets.token_urlsafe(18)
         self._pages: list[queue.Queue[dict[str, Any] | None]] = []
         self._pages_lock = threading.Lock()
-        self.session = Session(memory or state_folder(), self.broadcast)
+        self.session = Session(marks_folder or state_folder(), self.broadcast)
         self._uploads = tempfile.TemporaryDirectory(prefix="nho-studio-")
         self.folder = Path(self._uploads.name)
         try:
-            self._server = _Server((HOST, port), Handler)
+            self._server = StudioServer((HOST, port), Handler)
         except (OSError, OverflowError) as problem:
             self._uploads.cleanup()
             raise InputError(
@@ -89,7 +91,7 @@ class Studio:
         self._uploads.cleanup()
 
     def broadcast(self, event: dict[str, Any]) -> None:
-        """Tell all open pages."""
+        """Send an event to all open pages."""
         with self._pages_lock:
             for page in list(self._pages):
                 if page.qsize() > _MOST_WAITING:

@@ -1,7 +1,7 @@
 """What is open in the studio, and everything that can be done with it.
 
-Every verb takes the lock, changes the state and tells the pages that there is a new one. All open
-pages share one session.
+Every verb takes the lock, changes the state and notifies the pages. All open pages share one
+session.
 """
 
 from __future__ import annotations
@@ -11,21 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
 from nho.problem.anchors import FEWEST
 from nho.problem.result import MatchResult
 from nho.progress import Progress
 from nho.settings import preset
 from nho.studio.autosave import Autosave
-from nho.studio.history import History
-from nho.studio.marks import SIDES, Mark, Marks, Side
-from nho.studio.outcome import Outcome
+from nho.studio.marks import Mark, MarkedPair, MarkHistory, Marks, Side
+from nho.studio.outcome import MatchOutcome, suggested_anchor
 from nho.studio.pace import Pace, typical_shares
-from nho.studio.shape import Shape
-from nho.studio.suggestion import suggested
+from nho.studio.shape import ShownShape
 from nho.studio.worker import Event, MatchFailure, MatchWorker
 
 
@@ -34,19 +30,19 @@ class Session:
 
     Parameters
     ----------
-    memory : Path
+    marks_folder : Path
         Folder of the autosaved marks.
-    tell : callable
+    notify : callable
         Called with an event for all pages: ``{"revision": n}`` or ``{"job": {...}}``.
     """
 
-    def __init__(self, memory: Path, tell: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, marks_folder: Path, notify: Callable[[dict[str, Any]], None]) -> None:
         self._lock = threading.RLock()
-        self._memory, self._tell = memory, tell
+        self._marks_folder, self._notify = marks_folder, notify
         self._worker = MatchWorker()
-        self.shapes: dict[Side, Shape | None] = {"partial": None, "full": None}
-        self.history: History[Marks] = History(Marks())
-        self.outcome: Outcome | None = None
+        self.shapes: dict[Side, ShownShape | None] = {"partial": None, "full": None}
+        self.history = MarkHistory(Marks())
+        self.outcome: MatchOutcome | None = None
         self._pace: Pace | None = None
         self._last_pace: tuple[tuple[object, ...], dict[str, float]] | None = None
         self._opened = self._matched = self.revision = 0
@@ -55,6 +51,7 @@ class Session:
 
     @property
     def marks(self) -> Marks:
+        """The marks as they are now."""
         return self.history.now
 
     def warm_up(self) -> None:
@@ -72,13 +69,13 @@ class Session:
         with self._lock:
             self._opened += 1
             version = self._opened
-        shape = Shape(mesh, version)
+        shape = ShownShape(mesh, version)
         shape.prepare()  # not under the lock: the pages go on meanwhile
         with self._lock:
             stopped = self._stop_match()
             self.shapes[side] = shape
             self.outcome = None
-            self.history = History(self.marks.without_side(side))
+            self.history = MarkHistory(self.marks.without_side(side))
             saved = self._saved()
             if saved.pairs:
                 self.history.to(saved)
@@ -89,7 +86,7 @@ class Session:
         if stopped:
             self._worker.warm_up()
 
-    def shape(self, side: Side) -> Shape:
+    def shape(self, side: Side) -> ShownShape:
         """The shape of a side; an error if it is missing."""
         shape = self.shapes[side]
         if shape is None:
@@ -97,29 +94,32 @@ class Session:
             raise InputError(f"the {missing} is not there yet; open a mesh first")
         return shape
 
-    def both(self) -> tuple[Shape, Shape]:
+    def both(self) -> tuple[ShownShape, ShownShape]:
         """Both shapes; an error that says which one is missing."""
         return self.shape("partial"), self.shape("full")
 
     # ---- marks -------------------------------------------------------------------------------
 
     def place(
-        self, side: Side, origin: np.ndarray, direction: np.ndarray, key: int | None = None
+        self, side: Side, origin: FloatArray, direction: FloatArray, key: int | None = None
     ) -> None:
         """A click on a shape; ``key`` is the open pair that the user has chosen, if any."""
         self._change(lambda marks: marks.placed(side, self._hit(side, origin, direction), key))
 
-    def move(self, key: int, side: Side, origin: np.ndarray, direction: np.ndarray) -> None:
+    def move(self, key: int, side: Side, origin: FloatArray, direction: FloatArray) -> None:
         """A mark was dragged to another place."""
         self._change(lambda marks: marks.moved(key, side, self._hit(side, origin, direction)))
 
     def rename(self, key: int, name: str) -> None:
+        """Give a pair another name."""
         self._change(lambda marks: marks.renamed(key, name))
 
     def remove(self, key: int) -> None:
+        """Delete a pair."""
         self._change(lambda marks: marks.removed(key))
 
     def clear(self) -> None:
+        """Delete all pairs."""
         self._change(lambda marks: Marks())
 
     def replace_marks(self, marks: Marks, note: str = "") -> None:
@@ -129,9 +129,11 @@ class Session:
             self.say(note)
 
     def undo(self) -> None:
+        """Take the last change of the marks back."""
         self._step(self.history.undo)
 
     def redo(self) -> None:
+        """Make the change again that was undone last."""
         self._step(self.history.redo)
 
     # ---- matching ----------------------------------------------------------------------------
@@ -156,17 +158,17 @@ class Session:
             number = self._matched
             anchors = self.marks.anchors(partial.mesh, full.mesh)
 
-            def hear(event: Event) -> None:
+            def take(event: Event) -> None:
                 outcome = None
                 if isinstance(event, MatchResult):
-                    outcome = Outcome(partial, full, pairs, event, number)
+                    outcome = MatchOutcome(partial, full, pairs, event, number)
                     _ = outcome.described  # not under the lock: the pages go on meanwhile
                 with self._lock:
                     if self._pace is not pace:
                         return  # cancelled meanwhile
                     if isinstance(event, Progress):
                         pace.take(event)
-                        self._tell({"job": pace.described()})
+                        self._notify({"job": pace.described()})
                         return
                     self._pace = None
                     if outcome is not None:
@@ -177,7 +179,7 @@ class Session:
                         self._say(event.reason, "error")
                     self._changed()
 
-            self._worker.match(partial.mesh, full.mesh, anchors, settings, hear)
+            self._worker.match(partial.mesh, full.mesh, anchors, settings, take)
             self._pace = pace  # only now: a match that could not begin does not run
             self._changed()
 
@@ -202,34 +204,32 @@ class Session:
         """Everything a page shows, but for the large arrays."""
         with self._lock:
             outcome, marks = self.outcome, self.marks
-            told = outcome and {**outcome.described, "stale": self._is_stale(outcome)}
             return {
                 "revision": self.revision,
-                "shapes": {side: shape and shape.described() for side, shape in self._sides()},
+                "shapes": {
+                    side: shape and shape.described() for side, shape in self.shapes.items()
+                },
                 "pairs": [self._described_pair(pair) for pair in marks.pairs],
                 "open": marks.open.key if marks.open else None,
                 "canUndo": self.history.can_undo,
                 "canRedo": self.history.can_redo,
                 "fewest": FEWEST,
                 "job": self._pace and self._pace.described(),
-                "outcome": told,
+                "outcome": outcome and {**outcome.described, "stale": self._is_stale(outcome)},
                 "suggestion": self._suggested(),
                 "notice": dict(self._notice),
             }
 
     # ---- inside ------------------------------------------------------------------------------
 
-    def _sides(self) -> list[tuple[Side, Shape | None]]:
-        return [(side, self.shapes[side]) for side in SIDES]
+    def _described_pair(self, pair: MarkedPair) -> dict[str, Any]:
+        marks: dict[str, Any] = {
+            side: shape.described_mark(mark) if shape and (mark := pair.mark(side)) else None
+            for side, shape in self.shapes.items()
+        }
+        return {"key": pair.key, "name": pair.name, **marks}
 
-    def _described_pair(self, pair: Any) -> dict[str, Any]:
-        told: dict[str, Any] = {"key": pair.key, "name": pair.name}
-        for side, shape in self._sides():
-            mark = pair.mark(side)
-            told[side] = shape.described_mark(mark) if shape and mark else None
-        return told
-
-    def _hit(self, side: Side, origin: np.ndarray, direction: np.ndarray) -> Mark:
+    def _hit(self, side: Side, origin: FloatArray, direction: FloatArray) -> Mark:
         shape = self.shapes[side]
         found = None if shape is None else shape.hit(origin, direction)
         if found is None:
@@ -253,7 +253,7 @@ class Session:
         partial, full = self.shapes["partial"], self.shapes["full"]
         if partial is None or full is None:
             return None
-        return Autosave(self._memory, partial.digest, full.digest)
+        return Autosave(self._marks_folder, partial.digest, full.digest)
 
     def _save(self) -> None:
         file = self._autosave()
@@ -274,7 +274,7 @@ class Session:
         fresh = self.outcome if self.outcome and not self._is_stale(self.outcome) else None
         key = (shape.version, self.marks, fresh and fresh.version)
         if self._suggestion[0] != key:
-            self._suggestion = (key, suggested(shape, self.marks, fresh))
+            self._suggestion = (key, suggested_anchor(shape, self.marks, fresh))
         return self._suggestion[1]
 
     def _stop_match(self) -> bool:
@@ -285,8 +285,8 @@ class Session:
         self._worker.stop()
         return True
 
-    def _is_stale(self, outcome: Outcome) -> bool:
-        """Whether marks have changed since; another name is no change."""
+    def _is_stale(self, outcome: MatchOutcome) -> bool:
+        """Whether marks have changed since the match; another name is no change."""
         return Marks(outcome.pairs).places != self.marks.places
 
     def _say(self, text: str, kind: str = "") -> None:
@@ -294,4 +294,4 @@ class Session:
 
     def _changed(self) -> None:
         self.revision += 1
-        self._tell({"revision": self.revision})
+        self._notify({"revision": self.revision})

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from nho.geometry.coarsening import coarsened
 from nho.geometry.geodesics import edge_graph
-from nho.geometry.mesh import Mesh
-from nho.report.shown import Shown, shown
-from nho.report.views import Frame, frame, framed, looking_at
+from nho.geometry.mesh import FloatArray, IntArray, Mesh
+from nho.report.scene import DrawnPart, drawn_part
+from nho.report.views import Frame, first_view, frame, framed
 from nho.studio.marks import Mark, points_of
 from nho.studio.picking import first_hit
 
@@ -21,8 +21,8 @@ _FLUENT = 2_500  # vertices that are drawn while the shape moves, where there is
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
-    """One of the two shapes.
+class ShownShape:
+    """One of the two shapes as the page draws it.
 
     Attributes
     ----------
@@ -34,24 +34,29 @@ class Shape:
     version: int
 
     @cached_property
-    def turn(self) -> np.ndarray:
-        return looking_at(self.mesh)
+    def view(self) -> FloatArray:
+        """Rotation to the first view."""
+        return first_view(self.mesh)
 
     @cached_property
     def frame(self) -> Frame:
-        return frame(self.mesh, self.turn)
+        """Centre and radius of the ball that the page shows."""
+        return frame(self.mesh, self.view)
 
     @cached_property
-    def drawn(self) -> Shown:
+    def drawn(self) -> DrawnPart:
+        """What the page draws of the mesh."""
         whole = len(self.mesh.vertices) <= _MOST_SHOWN
-        return shown(self.mesh, np.array([], dtype=np.int64), _MOST_SHOWN if whole else None)
+        return drawn_part(self.mesh, np.array([], dtype=np.int64), _MOST_SHOWN if whole else None)
 
     @cached_property
     def graph(self) -> sp.csr_matrix:
+        """Vertices and edges, with their lengths."""
         return edge_graph(self.mesh)
 
     @cached_property
     def digest(self) -> str:
+        """Hash of the mesh's content."""
         return self.mesh.digest()
 
     def array(self, name: str) -> bytes | None:
@@ -69,7 +74,7 @@ class Shape:
         return None
 
     @cached_property
-    def _fluent_faces(self) -> np.ndarray:
+    def _fluent_faces(self) -> IntArray:
         """Few triangles between vertices that are drawn, for while the shape moves; or none."""
         part = self.drawn
         if len(part.vertex) <= 1.5 * _FLUENT:
@@ -83,19 +88,19 @@ class Shape:
         self.described()
         _ = self.digest, self.graph, self._fluent_faces
 
-    def hit(self, origin: np.ndarray, direction: np.ndarray) -> Mark | None:
+    def hit(self, origin: FloatArray, direction: FloatArray) -> Mark | None:
         """The point under the pointer; the ray comes in the page's coordinates."""
         centre, radius = self.frame
         return first_hit(self.mesh, origin * radius + centre, direction * radius)
 
     def described(self) -> dict[str, object]:
-        """For the page."""
+        """What the page says of the shape."""
         return {
             "name": self.mesh.name,
             "vertices": len(self.mesh.vertices),
             "faces": len(self.mesh.faces),
             "version": self.version,
-            "turn": self.turn.tolist(),
+            "rotation": self.view.tolist(),
             "inPart": len(self.drawn.vertex) < len(self.mesh.vertices),
         }
 

@@ -31,7 +31,7 @@ from nho.lab.bench.pictures import draw, draw_discretisation, picture_size, supp
 from nho.lab.bench.sheet import Panel, Row, save_sheet
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
-from nho.report.views import looking_at
+from nho.report.views import first_view
 from nho.settings import Settings
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -163,7 +163,7 @@ def test_a_shape_thin_along_x_is_seen_from_its_side_with_z_up() -> None:
     assert np.linalg.det(turn) > 0
     assert turn[1, 2] > 0.9 and turn[2, 0] > 0.9 and turn[0, 1] > 0.9  # up, to the eye, right
     person = Mesh(ball.vertices * [3, 6, 1], ball.faces)
-    np.testing.assert_array_equal(upright(person), looking_at(person))
+    np.testing.assert_array_equal(upright(person), first_view(person))
 
 
 def test_scores_are_those_of_the_evaluation() -> None:

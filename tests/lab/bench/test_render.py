@@ -10,7 +10,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane, sphere
 from nho.lab.bench.render import render
-from nho.report.views import looking_at
+from nho.report.views import first_view
 
 FRONT = np.eye(3)  # looking along -z, y up
 RED, GREEN, BLUE = (200, 0, 0), (0, 200, 0), (0, 0, 200)
@@ -130,7 +130,7 @@ def test_faces_that_all_look_inwards_give_the_same_picture() -> None:
 def test_the_same_input_gives_the_same_picture_whatever_the_unit_and_place() -> None:
     ball = bumpy_sphere(3, seed=2)
     colours = np.random.default_rng(0).integers(0, 255, (ball.n_vertices, 3)).astype(np.uint8)
-    turn = looking_at(ball)
+    turn = first_view(ball)
     first = render(ball, colours, turn, (90, 70))
     np.testing.assert_array_equal(first, render(ball, colours, turn, (90, 70)))
     moved = Mesh(1e-6 * ball.vertices + [1e-5, 0, -3e-5], ball.faces)

@@ -16,7 +16,7 @@ from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import Pair
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
-from nho.report.views import looking_at, turn_beside, used
+from nho.report.views import first_view, used, view_beside
 
 TRUTH = "truth"
 
@@ -100,7 +100,7 @@ class Case:
     def partial_turn(self) -> np.ndarray:
         """View of the partial shape, from the side from which the full one is seen."""
         partial, full, points = self.pair.partial, self.pair.full, self.pair.truth.points
-        return turn_beside(partial, full, self.full_turn, points, np.ones(partial.n_vertices))
+        return view_beside(partial, full, self.full_turn, points, np.ones(partial.n_vertices))
 
     @cached_property
     def position_colours(self) -> np.ndarray:
@@ -137,15 +137,15 @@ class Case:
 
 
 def upright(mesh: Mesh) -> np.ndarray:
-    """The first view of `looking_at`, but with z up for a shape that is thinnest along x.
+    """The first view of `first_view`, but with z up for a shape that is thinnest along x.
 
     Animals of the data sets stand like that, and would be seen climbing.
     """
     onward = np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]])  # x becomes the direction of the eye
     extent = np.ptp(mesh.vertices[used(mesh)], axis=0)
     if extent[0] >= extent[1:].min():
-        return looking_at(mesh)
-    return looking_at(Mesh(mesh.vertices @ onward.T, mesh.faces, mesh.name)) @ onward
+        return first_view(mesh)
+    return first_view(Mesh(mesh.vertices @ onward.T, mesh.faces, mesh.name)) @ onward
 
 
 def support_colours(claimed: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -11,10 +11,14 @@ from markupsafe import Markup
 
 from nho.errors import InputError
 from nho.lab.bench.cases import SUPPORT, TRUTH, Case, methods_of
-from nho.report.embedding import VIEWER, json_for_html, part
-from nho.report.scene import drawn_shape
-from nho.report.shown import shown, too_large
-from nho.report.views import frame
+from nho.report.scene import (
+    VIEWER,
+    drawn_part,
+    drawn_shape,
+    json_for_html,
+    packaged_text,
+    too_large,
+)
 
 _PAGE_BYTES = 13e6  # for shapes; the rest of the page is small
 _SHAPE_BYTES = 40 + 4  # of a vertex: its place, two faces, its number, and colours by position
@@ -38,12 +42,12 @@ def render_gallery(cases: list[Case], title: str = "Gallery") -> str:
     environment.filters["score"] = _score
     most = _most_vertices(cases)
     meshes = [mesh for case in cases for mesh in (case.pair.partial, case.pair.full)]
-    text = environment.from_string(part("gallery.html.jinja", "nho.lab.bench")).render(
+    text = environment.from_string(packaged_text("gallery.html.jinja", "nho.lab.bench")).render(
         title=title,
-        style=Markup(part("style.css")),
+        style=Markup(packaged_text("style.css")),
         scripts=[
-            *(Markup(part(name)) for name in VIEWER),
-            Markup(part("gallery.js", "nho.lab.bench")),
+            *(Markup(packaged_text(name)) for name in VIEWER),
+            Markup(packaged_text("gallery.js", "nho.lab.bench")),
         ],
         data=json_for_html([_scene(case, most) for case in cases]),
         cases=cases,
@@ -66,19 +70,9 @@ def _scene(case: Case, most: int) -> dict[str, Any]:
     return {
         "methods": list(methods),
         "scores": ["", *(_words(case, method) for method in case.results)],
-        "full": drawn_shape(
-            full,
-            shown(full, anchors[:, 1], most),
-            frame(full, case.full_turn),
-            case.full_turn,
-            of_full,
-        ),
+        "full": drawn_shape(full, drawn_part(full, anchors[:, 1], most), case.full_turn, of_full),
         "partial": drawn_shape(
-            partial,
-            shown(partial, anchors[:, 0], most),
-            frame(partial, case.partial_turn),
-            case.partial_turn,
-            of_partial,
+            partial, drawn_part(partial, anchors[:, 0], most), case.partial_turn, of_partial
         ),
     }
 

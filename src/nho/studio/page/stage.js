@@ -36,7 +36,7 @@ class Stage {
     ]);
     const [positions, faces, fluent, number] = arrays;
     if (this.view) this.view.dispose();
-    this.view = new ShapeView(this.box, { positions, faces, fluent, rotation: shape.turn, colours: {} });
+    this.view = new ShapeView(this.box, { positions, faces, fluent, rotation: shape.rotation, colours: {} });
     this.number = number;
     const plain = new Uint8Array(positions.length);
     for (let i = 0; i < plain.length; i += 3) plain.set([205, 201, 193], i);

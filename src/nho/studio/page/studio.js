@@ -146,7 +146,7 @@
     shownOutcome = outcome.version;
     painted = "";
     const { partial, full } = stages;
-    partial.view.home = outcome.turn.flat();
+    partial.view.home = outcome.rotation.flat();
     if (!first) return; // the user has found a view
     // Lay the scan beside the template as the match has found it, however the template is turned.
     const transposed = (m) => [0, 3, 6, 1, 4, 7, 2, 5, 8].map((i) => m[i]);
