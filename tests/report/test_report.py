@@ -174,10 +174,10 @@ def test_text_from_the_user_stays_text() -> None:
 
 
 def test_embedded_json_cannot_close_its_element() -> None:
-    from nho.report import _json_for_html
+    from nho.report.scene import json_for_html
 
     value = {"</script>": "<!--<script>&"}
-    text = str(_json_for_html(value))
+    text = str(json_for_html(value))
     assert not set("<>&") & set(text)
     assert json.loads(text) == value
 

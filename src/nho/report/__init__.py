@@ -19,7 +19,7 @@ from nho.report.colours import (
     view_colours,
 )
 from nho.report.curves import charts
-from nho.report.scene import VIEWER, json_for_html, packaged_text, scene, too_large
+from nho.report.scene import VIEWER, json_for_html, packaged_text, too_large, viewer_data
 
 __all__ = ["key_figures", "render_report"]
 
@@ -60,7 +60,7 @@ def render_report(
     text = environment.from_string(packaged_text("template.html.jinja")).render(
         style=Markup(packaged_text("style.css")),
         scripts=[Markup(packaged_text(name)) for name in (*VIEWER, "viewer.js")],
-        data=json_for_html(scene(partial, full, result, colours, suspects, next_anchor)),
+        data=json_for_html(viewer_data(partial, full, result, colours, suspects, next_anchor)),
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,
         full=full,

@@ -71,7 +71,7 @@ def drawn_part(mesh: Mesh, keep: IntArray, most: int | None = None) -> DrawnPart
     return DrawnPart(every, np.searchsorted(every, vertex)[coarse.mesh.faces])
 
 
-def scene(
+def viewer_data(
     partial: Mesh,
     full: Mesh,
     result: MatchResult,

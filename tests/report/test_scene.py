@@ -14,16 +14,15 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.problem.result import MatchResult
-from nho.report import render_report
-from nho.report import scene as drawing
+from nho.report import render_report, scene
 from nho.settings import Settings
 
 
 @pytest.fixture
 def example(monkeypatch) -> tuple[Mesh, Mesh, MatchResult]:
     """A known match of 2,562 vertices, with drawing limited to far fewer."""
-    monkeypatch.setattr(drawing, "_MOST", 1000)
-    monkeypatch.setattr(drawing, "_COARSE", 400)
+    monkeypatch.setattr(scene, "_MOST", 1000)
+    monkeypatch.setattr(scene, "_COARSE", 400)
     full = bumpy_sphere(4, seed=3)
     cut = cut_by_plane(full, np.array([0.2, 0.5, 1.0]), keep_area=0.6)
     points = SurfacePoints.at_vertices(full, cut.vertex_of_parent)
@@ -97,9 +96,9 @@ def test_the_page_says_that_it_shows_a_coarse_version_and_only_then(example, mon
     text = render_report(partial, full, result)
     assert "piece.ply and bumpy-sphere: too large to draw whole" in text
     assert "2,562" in text  # the figures are of the mesh as given
-    monkeypatch.setattr(drawing, "_MOST", 2000)
+    monkeypatch.setattr(scene, "_MOST", 2000)
     assert "bumpy-sphere: too large" in render_report(partial, full, result)
-    monkeypatch.setattr(drawing, "_MOST", 3000)
+    monkeypatch.setattr(scene, "_MOST", 3000)
     whole = render_report(partial, full, result)
     assert "too large" not in whole and len(whole) > 2 * len(text) - 60_000
     assert len(unpack(scene_of(whole)["full"]["number"], "<u4")) == 2562
@@ -111,7 +110,7 @@ def test_corners_that_only_lie_on_each_other_are_drawn_as_one_surface(example):
     corners = full.faces.ravel()
     soup = Mesh(full.vertices[corners], np.arange(len(corners)).reshape(-1, 3), "soup")
     kept = np.array([5, 6, 4000])
-    drawn = drawing.drawn_part(soup, kept)
+    drawn = scene.drawn_part(soup, kept)
     assert np.isin(kept, drawn.vertex).all()
     np.testing.assert_array_equal(drawn.vertex[drawn.row(kept)], kept)
     surface = Mesh(soup.vertices[drawn.vertex], drawn.faces)
