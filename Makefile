@@ -19,8 +19,8 @@ test: $(TEST_ENV)/ready lint audit browser
 test-slow: $(TEST_ENV)/ready browser
 	$(TEST_ENV)/bin/python -m pytest -m slow
 
-# An hour; wants a machine that does nothing else. Results: benchmarks/results/.
-BENCH = $(BENCH_ENV)/bin/python -m benchmarks
+# An hour; wants a machine that does nothing else. Results: docs/speed/.
+BENCH = $(BENCH_ENV)/bin/nho bench --study speed --out docs
 bench: $(BENCH_ENV)/ready
 	$(BENCH) --name peers --sizes 1k,5k,10k,25k --repeats 1 --limit 300 --cases \
 	  floor,default,default-warm,paper,pyfm,neural-zoomout,nricp,torch-reference
@@ -29,9 +29,9 @@ bench: $(BENCH_ENV)/ready
 	$(BENCH) --name loop --sizes 1k,5k --repeats 2 --limit 300 --cases paper,torch-reference
 	$(BENCH) --name large --sizes 100k,250k,1M --repeats 1 --cases default
 	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
-	$(BENCH).same_result --size 1k --seeds 4 | tee benchmarks/results/same_result.md
-	$(BENCH).figure docs/images/speed.png \
-	  $(foreach name,scale large peers,benchmarks/results/$(name).json)
+	$(BENCH) --name start_up --sizes 5k --repeats 5 --cases start-up
+	$(BENCH) --name same_result --sizes 1k --cases same-result --seeds 0,1,2,3
+	mv docs/speed/speed.png docs/images/speed.png
 
 # The documentation as a site: open site/index.html.
 docs: $(DOCS_ENV)/ready
@@ -45,8 +45,8 @@ gallery: $(DOCS_ENV)/ready
 	$(DOCS_ENV)/bin/python tools/reference.py --run
 
 lint: $(TEST_ENV)/ready scripts
-	$(TEST_ENV)/bin/ruff check src tests tools benchmarks examples
-	$(TEST_ENV)/bin/ruff format --check src tests tools benchmarks examples
+	$(TEST_ENV)/bin/ruff check src tests tools examples
+	$(TEST_ENV)/bin/ruff format --check src tests tools examples
 	$(TEST_ENV)/bin/lint-imports
 	$(TEST_ENV)/bin/mypy
 
@@ -66,7 +66,7 @@ node_modules/ready: package.json package-lock.json
 
 # Dangerous code, and known vulnerabilities of what is installed (said to be unknown if offline).
 audit: $(TEST_ENV)/ready
-	$(TEST_ENV)/bin/bandit --quiet --configfile pyproject.toml --recursive src tools benchmarks
+	$(TEST_ENV)/bin/bandit --quiet --configfile pyproject.toml --recursive src tools
 	$(TEST_ENV)/bin/python tools/audit.py
 
 # The same code with the oldest versions that pyproject.toml allows, and with the newest there are.

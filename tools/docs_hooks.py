@@ -37,7 +37,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Lead links to the tables of `make bench` to their page."""
-    return markdown.replace("](../benchmarks/results)", "](timings.md)")
+    return markdown.replace("](speed)", "](timings.md)")
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
@@ -73,9 +73,9 @@ def _bold(found: re.Match[str]) -> str:
 
 
 def _timings() -> str:
-    """All tables of benchmarks/results on one page."""
+    """All tables of docs/speed on one page."""
     parts = ["# Timings\n\nWritten by `make bench`, one section a run."]
-    for path in sorted((ROOT / "benchmarks" / "results").glob("*.md")):
+    for path in sorted((ROOT / "docs" / "speed").glob("*.md")):
         text = path.read_text(encoding="utf-8").strip()
         if not text.startswith("# "):
             text = f"# {path.stem}\n\n{text}"

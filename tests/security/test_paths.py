@@ -17,7 +17,7 @@ from nho.batch.pairs import Pair
 from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
-from nho.lab.bench.conductor import run_studies
+from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.studies import Request
 from nho.problem.result import MatchResult
 from nho.settings import preset

@@ -16,7 +16,7 @@ from nho.batch.summary import Row, write_summary
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
-from nho.lab.bench.conductor import _check_pair_names
+from nho.lab.bench.run_studies import _check_pair_names
 from nho.lab.bench.tasks import MatchTask
 from nho.runtime.terminal import PrintableFormatter, printable
 from tests.cli.test_cli import run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -15,12 +15,13 @@ import typer
 from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
 from nho.errors import InputError
 from nho.lab.baselines import BASELINES
-from nho.lab.bench.conductor import KEPT, run_studies
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.engine import BenchProgress, Callback
 from nho.lab.bench.rerun import rerun
+from nho.lab.bench.run_studies import KEPT, check_installed, run_studies
 from nho.lab.bench.studies import STUDIES, Request
 from nho.lab.bench.studies.study import ALWAYS_THERE
+from nho.lab.speed.run_speed import SPEED_CASES, SpeedRequest, run_speed
 from nho.settings import PRESETS
 
 _METHODS = (*PRESETS, *BASELINES)
@@ -28,7 +29,8 @@ _METHODS = (*PRESETS, *BASELINES)
 
 def bench_command(
     study: Annotated[
-        str, typer.Option("--study", help=f"Of {', '.join(STUDIES)}; several, or all.")
+        str,
+        typer.Option("--study", help=f"Of {', '.join(STUDIES)}; several, or all; or `speed`."),
     ] = "main",
     data: Annotated[
         Path | None,
@@ -54,7 +56,8 @@ def bench_command(
     ] = "",
     every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
     seeds: Annotated[
-        str, typer.Option("--seeds", help="Settings seeds of the studies ablation and parts.")
+        str,
+        typer.Option("--seeds", help="Of the studies ablation and parts, the case same-result."),
     ] = "0",
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="Runs at a time; one a core if not given.")
@@ -74,8 +77,31 @@ def bench_command(
         ),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="No progress; failures are still told.")
+        bool, typer.Option("--quiet", help="No progress; failures are still reported.")
     ] = False,
+    sizes: Annotated[
+        str, typer.Option("--sizes", help="Speed: vertices, such as 500,5k,1M; 1k to 1M.")
+    ] = "",
+    cases: Annotated[
+        str,
+        typer.Option("--cases", help=f"Speed: of {', '.join(SPEED_CASES)}; all but these two."),
+    ] = "",
+    repeats: Annotated[
+        int, typer.Option("--repeats", min=1, help="Speed: processes a case and size.")
+    ] = SpeedRequest.repeats,
+    limit: Annotated[
+        float, typer.Option("--limit", help="Speed: seconds that a process may take.")
+    ] = SpeedRequest.limit,
+    threads: Annotated[
+        int, typer.Option("--threads", min=0, help="Speed: 0 = as each case chooses.")
+    ] = SpeedRequest.threads,
+    pair: Annotated[
+        int,
+        typer.Option("--pair", min=0, help="Speed: number in `--families`; without, the sample."),
+    ] = SpeedRequest.pair,
+    name: Annotated[
+        str, typer.Option("--name", help="Speed: name of the files written.")
+    ] = SpeedRequest.name,
 ) -> None:
     """Measure methods on data sets: every table and figure of the paper, and our own.
 
@@ -88,10 +114,39 @@ def bench_command(
 
     Ends with 1 if any run failed.
 
+    `--study speed` stands alone: time, memory and accuracy against size, beside other libraries
+    (needs `nho[peers]`), every measurement in a process of its own.
+
     Example: `nho bench --study all --quick --out quick`
+
+    Example: `nho bench --study speed --sizes 1k,5k --cases floor,default,pyfm --out results`
     """
     if row is not None:
         typer.echo(rerun(row, data))
+        return
+
+    def tell(note: str) -> None:
+        if not quiet:
+            say(note, err=True)
+
+    if _words(study) == ["speed"]:
+        speed = SpeedRequest(
+            tuple(_words(sizes)) or (("1k",) if quick else SpeedRequest.sizes),
+            tuple(_known(_words(cases), SPEED_CASES, "case")) or SpeedRequest.cases,
+            1 if quick else repeats,
+            limit,
+            threads,
+            _integers(seeds, "--seeds"),
+            _one_family(families),
+            pair,
+            data,
+            name,
+        )
+        check_installed()
+        with if_stopped(lambda: "the sizes that were finished are written"):
+            page = run_speed(speed, out, tell)
+        if not quiet:
+            say(f"look at {page}")
         return
     names = _studies(study)
     request = Request(
@@ -100,10 +155,10 @@ def bench_command(
         _methods(methods),
         quick,
         every,
-        tuple(_whole_numbers(seeds, "--seeds")),
+        _integers(seeds, "--seeds"),
         as_given,
         weights,
-        (lambda note: None) if quiet else (lambda note: say(note, err=True)),
+        tell,
     )
     with if_stopped(lambda: KEPT), bench_display(quiet) as progress:
         page, failures = run_studies(
@@ -141,7 +196,9 @@ def _studies(text: str) -> list[str]:
     names = _words(text)
     if names == ["all"]:
         return list(STUDIES)
-    return _known(names, STUDIES, "study", "all")
+    if "speed" in names:
+        raise InputError("the study speed wants the machine to itself; give it alone")
+    return _known(names, STUDIES, "study", "all or speed")
 
 
 def _families(text: str, data: Path | None, quick: bool) -> tuple[str, ...]:
@@ -149,7 +206,7 @@ def _families(text: str, data: Path | None, quick: bool) -> tuple[str, ...]:
     if data is not None and not data.is_dir():
         raise InputError(f"{data}: no such folder of data sets")
     if names:
-        for name in _known(names, FAMILIES, "family", ""):
+        for name in _known(names, FAMILIES, "family"):
             FAMILIES[name].names(data)  # says what is missing, and where it goes
         return tuple(names)
     there = [name for name, family in FAMILIES.items() if name != ALWAYS_THERE]
@@ -166,8 +223,15 @@ def _methods(text: str) -> tuple[str, ...]:
     return tuple(_known(names, _METHODS, "method", "all"))
 
 
-def _known(names: list[str], known: object, what: str, other: str) -> list[str]:
-    choices = list(known)  # type: ignore[call-overload]
+def _one_family(text: str) -> str:
+    names = _known(_words(text), FAMILIES, "family")
+    if len(names) > 1:
+        raise InputError(f"--families {text}: the study speed takes one pair, so one family")
+    return names[0] if names else ""
+
+
+def _known(names: list[str], known: Iterable[str], what: str, other: str = "") -> list[str]:
+    choices = list(known)
     for name in names:
         if name not in choices:
             also = f" or {other}" if other else ""
@@ -179,9 +243,9 @@ def _words(text: str) -> list[str]:
     return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
-def _whole_numbers(text: str, option: str) -> list[int]:
+def _integers(text: str, option: str) -> tuple[int, ...]:
     try:
-        return [int(word) for word in _words(text)] or [0]
+        return tuple(int(word) for word in _words(text)) or (0,)
     except ValueError:
         raise InputError(f"{option} {text!r} is not a list of whole numbers") from None
 
@@ -202,8 +266,8 @@ def _line(event: BenchProgress) -> None:
     if not event.name:
         typer.echo(f"{event.total - event.done} of {event.total} runs to do", err=True)
         return
-    told = event.name + (f": failed: {event.problem}" if event.problem else "")
-    line = counted_line(event.done, event.total, told, event.failed, _left(event))
+    text = event.name + (f": failed: {event.problem}" if event.problem else "")
+    line = counted_line(event.done, event.total, text, event.failed, _left(event))
     say(line, err=True)
 
 

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from nho.lab.bench.conductor import run_studies
+from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import lookup
 from nho.lab.bench.runner import KEYS

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import json
 import subprocess
 import sys
@@ -14,6 +12,14 @@ import pytest
 
 from nho.geometry.geodesics import edge_graph, neighbourhoods
 from nho.geometry.spectrum import laplacian, neumann_basis
+from nho.geometry.surface import SurfacePoints
+from nho.lab.speed import child, start_up
+from nho.lab.speed.figure import time_against_size
+from nho.lab.speed.plain_geometry import nearest_along_edges
+from nho.lab.speed.run_speed import Runner, SpeedRequest
+from nho.lab.speed.same_result import same_result
+from nho.lab.speed.sized_pairs import ANCHORS, sized_pair, source_pair
+from nho.lab.speed.summary import exponent, report_text, summarised
 from nho.operator.correspondence import local_distortion, reliable_matches
 from nho.operator.field import NeuralField
 from nho.operator.hamiltonian import ReducedHamiltonian
@@ -23,36 +29,24 @@ from nho.operator.persistence import Superlevels
 from nho.operator.refinement import NeuralAdjointMap
 from nho.settings import Settings
 
-ROOT = Path(__file__).resolve().parents[3]
 PARTS = ("seconds", "cpu_seconds", "peak_mb")
 
 
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch):
-    if not (ROOT / "benchmarks" / "__main__.py").exists():
-        pytest.skip("the benchmarks are not part of this installation")
-    monkeypatch.syspath_prepend(ROOT)
+def bench(*words):
+    """Run `nho bench --study speed` in a process of its own."""
+    command = [sys.executable, "-c", "from nho.cli import main; main()", "bench"]
+    command += ["--study", "speed", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
-def module(name):
-    return importlib.import_module(f"benchmarks.{name}")
-
-
-def test_the_runner_measures_and_judges_a_tiny_pair(tmp_path):
-    command = [sys.executable, "-m", "benchmarks", "--sizes", "300", "--threads", "1"]
-    command += [
-        "--repeats",
-        "1",
-        "--cases",
-        "floor,default",
-        "--out",
-        str(tmp_path),
-        "--name",
-        "tiny",
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def test_the_command_measures_and_judges_a_tiny_pair(tmp_path):
+    done = bench(
+        *("--sizes", "300", "--threads", "1", "--repeats", "1", "--out", tmp_path),
+        *("--cases", "floor,default", "--name", "tiny"),
+    )
     assert done.returncode == 0, done.stderr
-    report = json.loads((tmp_path / "tiny.json").read_text())
+    folder = tmp_path / "speed"
+    report = json.loads((folder / "tiny.json").read_text())
     assert report["machine"]["cpu"] and report["machine"]["cores"] >= 1
     assert report["versions"]["scipy"][0].isdigit()
     rows = report["table"]["300"]
@@ -67,18 +61,59 @@ def test_the_runner_measures_and_judges_a_tiny_pair(tmp_path):
     assert "error" not in rows["floor"]
     solver_alone = sum(rows["floor"]["stages"].values())
     assert rows["floor"]["seconds"] == pytest.approx(solver_alone)
-    text = (tmp_path / "tiny.md").read_text()
-    assert f"| default | {rows['default']['seconds']:.2f} (" in text
+    text = (folder / "tiny.md").read_text()
+    assert f"| default | {rows['default']['seconds']:.2f} |" in text
+    assert (folder / "speed.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--sizes", "5q"), "'5q' is not a size"),
+        (("--cases", "floor,fast"), "case 'fast' is unknown; choose of floor, default"),
+        (("--families", "tosca,pfarm"), "one pair, so one family"),
+    ],
+)
+def test_what_cannot_be_measured_is_said_at_once(tmp_path, words, complaint):
+    done = bench(*words, "--out", tmp_path)
+    assert done.returncode == 1 and complaint in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_start_up_leaves_out_the_match_and_nothing_else(tmp_path):
+    pair = sized_pair(source_pair(), 300)
+    pair.save(tmp_path / "pair.npz")
+    found = start_up.start_up(str(tmp_path / "pair.npz"), 1)
+    least = found[start_up.YARDSTICK]["cpu_seconds"]
+    assert least > 0.02 and found[start_up.YARDSTICK]["by_import"] == 1
+    around = found[start_up.AROUND_MATCH]
+    # It imports NumPy and SciPy too; a match of many rounds in it would take several seconds.
+    assert 1 < around["by_import"] == pytest.approx(around["cpu_seconds"] / least)
+    assert found[start_up.HELP]["cpu_seconds"] > 0
+
+
+def test_the_time_of_the_match_is_taken_off_the_command(tmp_path, monkeypatch):
+    pair = sized_pair(source_pair(), 300)
+    pair.save(tmp_path / "pair.npz")
+
+    def cpu_seconds(program, *words):
+        if "match" not in words:
+            return 0.5
+        Path(words[0]).write_text("7.0")  # what the match is said to have taken
+        return 9.0
+
+    monkeypatch.setattr(start_up, "_cpu_seconds", cpu_seconds)
+    found = start_up.start_up(str(tmp_path / "pair.npz"), 3)
+    assert found[start_up.AROUND_MATCH] == {"cpu_seconds": 2.0, "by_import": 4.0}
 
 
 @pytest.mark.parametrize("size", [700, 7000])
 def test_anchors_and_truth_stay_in_place_when_the_size_changes(size):
-    pairs = module("pairs")
-    pair = pairs.source_pair()
-    task = pairs.task_of_size(pair, size)
+    pair = source_pair()
+    task = sized_pair(pair, size)
     assert len(task.full.vertices) == pytest.approx(size, rel=0.25)
     assert task.full.area == pytest.approx(1)
-    anchors = pair.anchors(pairs.ANCHORS)
+    anchors = pair.anchors(ANCHORS)
     # The new surface in the units of the old one, by the anchors' own distances.
     scale = np.ptp(pair.full.vertices[anchors[:, 1]]) / np.ptp(
         task.full.vertices[task.anchors[:, 1]]
@@ -95,61 +130,56 @@ def test_anchors_and_truth_stay_in_place_when_the_size_changes(size):
 
 
 def test_the_truth_is_judged_without_error_and_equal_maps_agree(tmp_path):
-    pairs, child = module("pairs"), module("child")
-    task = pairs.task_of_size(pairs.source_pair(), 700)
-    task.save(tmp_path / "task.npz")
+    task = sized_pair(source_pair(), 700)
+    task.save(tmp_path / "pair.npz")
     truth = {"face": task.truth.face, "barycentric": task.truth.barycentric}
     for case in ("paper", "torch-reference"):
         np.savez(tmp_path / f"{case}.npz", region=task.region, **truth)
-    rounded = pairs.SurfacePoints.at_vertices(task.full, task.truth.nearest_vertex(task.full))
+    rounded = SurfacePoints.at_vertices(task.full, task.truth.nearest_vertex(task.full))
     np.savez(tmp_path / "pyfm.npz", face=rounded.face, barycentric=rounded.barycentric)
-    told = child.judge(argparse.Namespace(task=tmp_path / "task.npz"))
-    assert told["scores"]["paper"] == pytest.approx({"error": 0, "error_median": 0, "iou": 100})
+    judged = child.judge(str(tmp_path / "pair.npz"))
+    assert judged["scores"]["paper"] == pytest.approx({"error": 0, "error_median": 0, "iou": 100})
     edge = 100 * task.full.mean_edge_length
-    assert 0.1 * edge < told["scores"]["pyfm"]["error"] < 0.6 * edge
-    assert "iou" not in told["scores"]["pyfm"]
+    assert 0.1 * edge < judged["scores"]["pyfm"]["error"] < 0.6 * edge
+    assert "iou" not in judged["scores"]["pyfm"]
     same = {"same_target": 100, "apart": 0, "region_iou": 100}
-    assert told["agreement"] == pytest.approx(same)
+    assert judged["agreement"] == pytest.approx(same)
 
 
 def test_a_case_over_the_limit_is_said_and_not_tried_again(tmp_path, monkeypatch):
-    runner_class = module("__main__").Runner
     asked = []
 
-    def child(self, job, what, folder, cache="off"):
-        asked.append((job, what))
+    def child(self, job, folder, cache="off", limit=None, **what):
+        asked.append((job, what.get("case")))
         if job == "build":
-            return {"name": "x", "partial_vertices": 5, "full_vertices": int(what), "anchors": 3}
-        if what == "slow":
+            vertices = {"partial_vertices": 5, "full_vertices": what["size"]}
+            return {"name": "x", "anchors": 3, **vertices}
+        if what.get("case") == "slow":
             return {"status": "stopped after 1 s"}
         parts = dict.fromkeys((*PARTS, "peak_mb_before"), 2.0)
         return {**parts, "stages": {}, "notes": {}} if job == "run" else {}
 
-    monkeypatch.setattr(runner_class, "child", child)
-    options = argparse.Namespace(
-        cases=["floor", "slow"], repeats=2, limit=1, out=tmp_path, name="r"
-    )
-    runner = runner_class(options, tmp_path)
+    monkeypatch.setattr(Runner, "child", child)
+    request = SpeedRequest(cases=("floor", "slow"), repeats=2, limit=1, name="r")
+    runner = Runner(request, tmp_path, lambda line: None)
     for size in ("100", "400"):
         runner.measure(size)
-    runner.write()
+    runner.write(tmp_path)
     assert asked.count(("run", "slow")) == 1 and asked.count(("run", "floor")) == 4
     table = json.loads((tmp_path / "r.json").read_text())["table"]
     assert table["100"]["slow"]["status"] == "stopped after 1 s"
     assert table["400"]["slow"]["status"] == "not run: stopped after 1 s at 100"
     assert "seconds" not in table["400"]["slow"]
-    assert "| slow | not run: stopped after 1 s at 100 |" in (tmp_path / "r.md").read_text()
+    assert "slow: not run: stopped after 1 s at 100." in (tmp_path / "r.md").read_text()
 
 
 def test_the_exponent_of_a_power_law_is_found():
-    exponent = module("summary").exponent
     sizes = [1e3, 5e3, 2e4, 1e6]
     assert exponent(sizes, [3e-4 * n**1.37 for n in sizes]) == pytest.approx(1.37)
     assert exponent([1000, 1010], [1.0, 2.0]) is None
 
 
 def test_ratios_are_of_medians():
-    summarised = module("summary").summarised
     runs = [
         {"size": "1k", "case": case, "status": "ok", "stages": {"a": 2 * value}, "notes": {}}
         | dict.fromkeys((*PARTS, "peak_mb_before"), value)
@@ -162,10 +192,46 @@ def test_ratios_are_of_medians():
     assert rows["default"]["error"] == 4 and rows["default"]["seconds_range"] == [5, 7]
 
 
+def test_the_figure_takes_the_report_with_the_most_repeats():
+    def report(repeats, seconds):
+        row = {"repeats": repeats, "seconds": seconds}
+        return {"pairs": {"5k": {"full_vertices": 5000}}, "table": {"5k": {"default": row}}}
+
+    reports = [report(1, 9.0), report(3, 2.0), report(2, 8.0)]
+    assert time_against_size(reports, "default") == [(5000, 2.0)]
+    assert time_against_size(reports, "pyfm") == []
+
+
+def test_the_table_of_seeds_has_their_mean_and_standard_deviation():
+    seeds = [
+        {"seed": seed, "paper": {"error": error, "iou": 60.0}, "loss_gap": 3e-6}
+        | {"torch-reference": {"error": 18.0, "iou": 61.0}}
+        for seed, error in enumerate((19.0, 21.0, 23.0))
+    ]
+    pair = {"name": "x", "partial_vertices": 5, "full_vertices": 9, "anchors": 3}
+    machine = {"cpu": "c", "usable_cores": 1, "cores": 1, "memory_gb": 1, "system": "s"}
+    report = {"name": "r", "machine": machine | {"load_average": None}, "versions": {}}
+    report |= {"pairs": {"1k": {**pair, "same_result": {"seeds": seeds}}}}
+    text = report_text(report | {"options": {}, "table": {"1k": {}}, "exponents": {}})
+    assert "| seed 1 | 21.0 | 60.0 | 18.0 | 61.0 | 3.00 |" in text
+    assert "| mean | 21.0 | 60.0 | 18.0 | 61.0 | - |" in text
+    assert "| standard deviation | 2.0 | 0.0 | 0.0 | 0.0 | - |" in text
+
+
+@pytest.mark.slow
+def test_preset_and_reference_start_alike_from_the_same_weights(tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("gudhi")
+    sized_pair(source_pair(), 500).save(tmp_path / "pair.npz")
+    (found,) = same_result(str(tmp_path / "pair.npz"), [0])["seeds"]
+    assert found["loss_gap"] < 1e-4
+
+
 def test_loss_of_the_torch_reference_equals_the_library_at_a_random_field(whole):
     torch = pytest.importorskip("torch")
     pytest.importorskip("gudhi")
-    reference = module("torch_reference")
+    from nho.lab.speed import torch_reference as reference
+
     settings = Settings(galerkin_modes=40)
     operator = laplacian(whole)
     basis = neumann_basis(operator, settings.galerkin_modes)
@@ -217,7 +283,8 @@ def test_loss_of_the_torch_reference_equals_the_library_at_a_random_field(whole)
 def test_the_neural_adjoint_map_of_the_reference_is_the_librarys():
     torch = pytest.importorskip("torch")
     pytest.importorskip("gudhi")
-    reference = module("torch_reference")
+    from nho.lab.speed import torch_reference as reference
+
     random = np.random.default_rng(0)
     ours = NeuralAdjointMap(30, random)
     theirs = reference.NeuralAdjointMap(30)
@@ -235,7 +302,7 @@ def test_the_neural_adjoint_map_of_the_reference_is_the_librarys():
 
 @pytest.mark.parametrize("count", [30, 300])  # the second is more than the first reach holds
 def test_plain_neighbours_equal_the_librarys(whole, count):
-    _, distance = module("plain_geometry").nearest_along_edges(whole.vertices, whole.faces, count)
+    _, distance = nearest_along_edges(whole.vertices, whole.faces, count)
     wanted = neighbourhoods(edge_graph(whole), count).distance
     np.testing.assert_allclose(np.sort(distance, axis=1), wanted, rtol=1e-12)
 
@@ -243,7 +310,8 @@ def test_plain_neighbours_equal_the_librarys(whole, count):
 def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
     torch = pytest.importorskip("torch")
     pytest.importorskip("gudhi")
-    reference, geometry = module("torch_reference"), module("plain_geometry")
+    from nho.lab.speed import torch_reference as reference
+
     random = np.random.default_rng(1)
     target = piece.vertex_of_parent.copy()
     wrong = random.choice(len(target), 80, replace=False)
@@ -252,7 +320,7 @@ def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
     near = [neighbourhoods(edge_graph(mesh), 30) for mesh in (piece.mesh, whole)]
     ours = local_distortion(target, near[0], mass, near[1])
     plain = [
-        [torch.from_numpy(a) for a in geometry.nearest_along_edges(m.vertices, m.faces, 30)]
+        [torch.from_numpy(a) for a in nearest_along_edges(m.vertices, m.faces, 30)]
         for m in (piece.mesh, whole)
     ]
     theirs = reference.distortion(torch.from_numpy(target), *plain, torch.from_numpy(mass)).numpy()

@@ -9,11 +9,12 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from nho.errors import InputError
-from nho.evaluation.metrics import geodesic_errors, region_scores
+from nho.evaluation.metrics import region_scores
 from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import Pair
+from nho.lab.bench.scores import errors_of_maps
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
 from nho.report.views import first_view, used, view_beside
@@ -76,15 +77,9 @@ class Case:
         full, truth, results = self.pair.full, self.pair.truth, list(self.results.values())
         if not results:
             return {}
-        # All methods in one call: they share the Dijkstra runs, which take nearly all the time.
-        found = SurfacePoints(
-            np.concatenate([result.face for result in results]),
-            np.concatenate([result.barycentric for result in results]),
-        )
-        repeated = np.tile(np.arange(len(truth.points)), len(results))
-        errors = 100 * geodesic_errors(full, found, truth.points[repeated])
+        errors = errors_of_maps(full, [result.points for result in results], truth.points)
         scores = {}
-        for name, own in zip(self.results, np.split(errors, len(results)), strict=True):
+        for name, own in zip(self.results, errors, strict=True):
             region = self.results[name].region
             iou = 100 * region_scores(region, truth.region, full.vertex_areas)["iou"]
             known = own[np.isfinite(own)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import jinja2
 
 from nho.lab.bench.rowfile import read_rows
 from nho.lab.bench.tabular import Table, html
+from nho.lab.machine import cpu_name
 from nho.report.result_folder import versions
 from nho.runtime.atomic_file import write_whole
 
@@ -114,7 +114,7 @@ def write_index(
 
 def this_machine() -> dict[str, str]:
     """Versions of what the results depend on, and the machine, by name."""
-    return {**versions(), "cpu": _cpu_name(), "cores": str(os.cpu_count())}
+    return {**versions(), "cpu": cpu_name(), "cores": str(os.cpu_count())}
 
 
 def _shown(study: StudyReport, folder: Path) -> _Shown:
@@ -177,13 +177,3 @@ def _counts(study: StudyReport) -> list[tuple[int, str]]:
     methods = {row["method"] for row in rows if row.get("method")}
     found = [(len(pairs), "pair"), (len(methods), "method"), (len(rows), "run")]
     return [(count, f"{word}{'' if count == 1 else 's'}") for count, word in found if count]
-
-
-def _cpu_name() -> str:
-    """The processor's name as its maker gives it, where the system tells."""
-    listing = Path("/proc/cpuinfo")
-    if listing.exists():
-        for line in listing.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.lower().startswith(("model name", "cpu model")):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

@@ -109,13 +109,15 @@ def styled(draw: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]
 
 
 @styled
-def save(figure: Figure, path_without_suffix: Path) -> list[Path]:
+def save(
+    figure: Figure, path_without_suffix: Path, kinds: Sequence[str] = tuple(_DATELESS)
+) -> list[Path]:
     """Write the figure as .svg, .pdf and .png; the same figure gives the same bytes."""
     written = []
-    for kind, metadata in _DATELESS.items():
+    for kind in kinds:
         path = path_without_suffix.parent / f"{path_without_suffix.name}.{kind}"
         drawn = io.BytesIO()
-        figure.savefig(drawn, format=kind, dpi=220, metadata=metadata)
+        figure.savefig(drawn, format=kind, dpi=220, metadata=_DATELESS[kind])
         write_whole(path, drawn.getvalue())
         written.append(path)
     return written

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from nho.evaluation.metrics import geodesic_errors, region_scores
+from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.perturb import Trial
 from nho.problem.result import MatchResult
@@ -138,24 +139,27 @@ def _joined(values: np.ndarray) -> str:
     return " ".join(f"{value:.4g}" for value in values)
 
 
-def _errors(result: MatchResult, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
-    """(n_partial,) errors x100 of the points in triangles and of the nearest vertices."""
+def _errors(result: MatchResult, trial: Trial) -> np.ndarray:
+    """(2, n_partial) errors x100 of the points in triangles and of the nearest vertices."""
     full, truth = trial.pair.full, trial.pair.truth.points
-    at_vertices = SurfacePoints.at_vertices(full, result.vertex_map)
-    # Both in one call: they share the Dijkstra runs, which take all the time there is to save.
-    found = SurfacePoints(
-        np.concatenate([result.face, at_vertices.face]),
-        np.concatenate([result.barycentric, at_vertices.barycentric]),
-    )
+    maps = [result.points, SurfacePoints.at_vertices(full, result.vertex_map)]
     if trial.finer is not None:
-        full, truth, found = (
-            trial.finer.fine,
-            trial.finer.fine_truth.points,
-            trial.finer.lifted(found),
-        )
-    twice = np.tile(np.arange(len(truth)), 2)
-    errors = 100 * geodesic_errors(full, found, truth[twice])
-    return errors[: len(truth)], errors[len(truth) :]
+        full, truth = trial.finer.fine, trial.finer.fine_truth.points
+        maps = [trial.finer.lifted(points) for points in maps]
+    return errors_of_maps(full, maps, truth)
+
+
+def errors_of_maps(full: Mesh, maps: Sequence[SurfacePoints], truth: SurfacePoints) -> np.ndarray:
+    """(k, n) geodesic errors x100 of k maps of the same n points; NaN where one has no partner.
+
+    All maps in one call: they share the Dijkstra runs, which take nearly all the time.
+    """
+    found = SurfacePoints(
+        np.concatenate([points.face for points in maps]),
+        np.concatenate([points.barycentric for points in maps]),
+    )
+    repeated = truth[np.tile(np.arange(len(truth)), len(maps))]
+    return 100 * geodesic_errors(full, found, repeated).reshape(len(maps), len(truth))
 
 
 def _over(summary: Callable[[np.ndarray], np.floating], values: np.ndarray) -> float:

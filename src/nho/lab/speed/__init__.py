@@ -1,4 +1,4 @@
 """Time, memory and accuracy against size, beside a floor, peers and a plain torch version.
 
-``python -m benchmarks --help`` tells how.
+``nho bench --study speed`` runs it; docs/bench.md has the cases.
 """

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from benchmarks.pairs import Task
 from nho.geometry.surface import SurfacePoints
+from nho.lab.speed.sized_pairs import SizedPair
 
 MODES = 100
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaseResult:
     """What a case found.
 
     Attributes
@@ -24,106 +26,98 @@ class Outcome:
         Map partial -> full; the floor has none.
     region : (n_full,) bool array, optional
     stages : dict
-        Seconds by stage, as far as the case tells.
-    seconds : float, optional
-        Of the whole, where the call does more than what is to be timed.
+        Seconds by stage, as far as the case reports them.
     notes : dict
         Whatever else is worth keeping, ready for JSON.
+    seconds : float, optional
+        The time that counts, where the call does more than that.
     """
 
     points: SurfacePoints | None = None
     region: np.ndarray | None = None
     stages: dict[str, float] = field(default_factory=dict)
-    notes: dict[str, object] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
 
 
-Run = Callable[[Task], Outcome]
+TimedCall = Callable[[SizedPair], CaseResult]
 
 
-def floor(threads: int) -> Run:
+def floor(threads: int) -> TimedCall:
     """Both eigendecompositions with `scipy.sparse.linalg.eigsh`, BLAS at one thread, no more.
 
     Building the Laplacians does not count.
     """
-    import time
-
     from threadpoolctl import threadpool_limits
 
-    from benchmarks.plain_geometry import EigenProblem
+    from nho.lab.speed.plain_geometry import EigenProblem
 
-    def run(task: Task) -> Outcome:
+    def run(pair: SizedPair) -> CaseResult:
         stages = {}
         with threadpool_limits(limits=1):
             for name, mesh, dirichlet in (
-                ("partial", task.partial, True),
-                ("full", task.full, False),
+                ("partial", pair.partial, True),
+                ("full", pair.full, False),
             ):
                 problem = EigenProblem(mesh.vertices, mesh.faces, dirichlet)
                 begin = time.perf_counter()
                 problem.solve(MODES)
                 stages[name] = time.perf_counter() - begin
-        return Outcome(stages=stages, seconds=sum(stages.values()))
+        return CaseResult(stages=stages, seconds=sum(stages.values()))
 
     return run
 
 
-def preset(name: str, **changes: object) -> Callable[[int], Run]:
+def preset(name: str, **changes: Any) -> Callable[[int], TimedCall]:
     """`nho.match` with a preset, some settings changed."""
 
-    def load(threads: int) -> Run:
+    def load(threads: int) -> TimedCall:
         import nho
 
         settings = nho.preset(name).replace(threads=threads, **changes)
 
-        def run(task: Task) -> Outcome:
-            partial, full = task.partial, task.full
-            result = nho.match(
-                (partial.vertices, partial.faces),
-                (full.vertices, full.faces),
-                task.anchors,
-                settings,
-            )
+        def run(pair: SizedPair) -> CaseResult:
+            partial, full = ((m.vertices, m.faces) for m in (pair.partial, pair.full))
+            result = nho.match(partial, full, pair.anchors, settings)
             if result.settings.solve_vertices != settings.solve_vertices:
                 raise MemoryError("not enough memory to solve on all vertices")
-            curve = [step["loss"] for step in result.curves.get("fit", [])]
-            notes: dict[str, object] = {
+            notes: dict[str, Any] = {
                 "status": result.status,
                 "warnings": list(result.warnings),
-                "losses": curve,
+                "losses": [step["loss"] for step in result.curves.get("fit", [])],
             }
             stages = {k: v for k, v in result.timings.items() if k != "total"}
-            return Outcome(result.points, result.region, stages, notes)
+            return CaseResult(result.points, result.region, stages, notes)
 
         return run
 
     return load
 
 
-def peer(name: str) -> Callable[[int], Run]:
+def peer(name: str) -> Callable[[int], TimedCall]:
     """A function of `peers`."""
 
-    def load(threads: int) -> Run:
-        from benchmarks import peers
+    def load(threads: int) -> TimedCall:
+        from nho.lab.speed import peers
 
         for module in peers.IMPORTS[name]:
             importlib.import_module(module)
 
-        def run(task: Task) -> Outcome:
-            points, stages = getattr(peers, name)(task)
-            return Outcome(points, stages=stages)
+        def run(pair: SizedPair) -> CaseResult:
+            points, stages = getattr(peers, name)(pair)
+            return CaseResult(points, stages=stages)
 
         return run
 
     return load
 
 
-def torch_reference(threads: int, seed: int = 0) -> Run:
+def torch_reference(threads: int, seed: int = 0) -> TimedCall:
     """The paper's loop in plain torch, from the very weights that preset ``paper`` starts with."""
     import torch
 
     import nho
-    from benchmarks import torch_reference as reference
+    from nho.lab.speed import torch_reference as reference
     from nho.operator.network import Perceptron, uniform_by_fan_in
     from nho.operator.refinement import NeuralAdjointMap
 
@@ -137,22 +131,16 @@ def torch_reference(threads: int, seed: int = 0) -> Run:
             return NeuralAdjointMap(sizes[0], random).parameters
         return uniform_by_fan_in(Perceptron(tuple(sizes), settings.activation), random)
 
-    def run(task: Task) -> Outcome:
-        partial, full = task.partial, task.full
-        found = reference.match(
-            (partial.vertices, partial.faces),
-            (full.vertices, full.faces),
-            task.anchors,
-            settings,
-            start,
-        )
-        points = SurfacePoints.at_vertices(full, found.target)
-        return Outcome(points, found.region, found.seconds, {"losses": found.losses[0]})
+    def run(pair: SizedPair) -> CaseResult:
+        partial, full = ((m.vertices, m.faces) for m in (pair.partial, pair.full))
+        found = reference.match(partial, full, pair.anchors, settings, start)
+        points = SurfacePoints.at_vertices(pair.full, found.target)
+        return CaseResult(points, found.region, found.seconds, {"losses": found.losses[0]})
 
     return run
 
 
-CASES: dict[str, Callable[[int], Run]] = {
+CASES: dict[str, Callable[[int], TimedCall]] = {
     "floor": floor,
     "default": preset("default"),
     "default-warm": preset("default"),

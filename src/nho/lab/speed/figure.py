@@ -1,16 +1,12 @@
-"""Draw time against size from the files that ``python -m benchmarks`` wrote.
-
-    python -m benchmarks.figure docs/images/speed.png benchmarks/results/scale.json \\
-        benchmarks/results/large.json benchmarks/results/peers.json
-
-Where two files have a case at one size, the first one counts. Needs the extra ``bench``.
-"""
+"""Time against size, drawn from the reports of all runs in one folder."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
+from typing import Any
+
+from nho.lab.bench.plotstyle import save, styled
 
 LABELS = {
     "floor": "two eigendecompositions alone (eigsh)",
@@ -25,27 +21,29 @@ LABELS = {
 COLOURS = ("0.55", "C0", "C9", "C1", "C2", "C3", "C4", "C5")
 
 
-def points(reports: list[dict], case: str) -> list[tuple[int, float]]:
-    """(vertices of the full shape, median seconds), by size; the first report that has it wins."""
-    found: dict[int, float] = {}
+def time_against_size(reports: list[dict[str, Any]], case: str) -> list[tuple[int, float]]:
+    """(vertices of the full shape, median seconds), by size; most repeats count."""
+    found: dict[int, tuple[int, float]] = {}
     for report in reports:
         for size, rows in report["table"].items():
-            if "seconds" in rows.get(case, {}):
+            row = rows.get(case, {})
+            if "seconds" in row:
                 vertices = report["pairs"][size]["full_vertices"]
-                found.setdefault(vertices, rows[case]["seconds"])
-    return sorted(found.items())
+                if row["repeats"] > found.get(vertices, (0, 0.0))[0]:
+                    found[vertices] = (row["repeats"], row["seconds"])
+    return [(vertices, seconds) for vertices, (_, seconds) in sorted(found.items())]
 
 
-def draw(path: Path, reports: list[dict]) -> None:
-    """One line a case, on logarithmic axes."""
-    import matplotlib
+@styled
+def draw_speed(folder: Path) -> Path:
+    """One line a case, on logarithmic axes, to ``speed.png`` in the folder of the reports."""
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    reports = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
     for (case, label), colour in zip(LABELS.items(), COLOURS, strict=True):
-        known = points(reports, case)
+        known = time_against_size(reports, case)
         if known:
             width = 2.5 if case == "default" else 1.2
             style = "--" if case == "floor" else "-"
@@ -55,21 +53,5 @@ def draw(path: Path, reports: list[dict]) -> None:
     axes.set_yticks([0.1, 1, 10, 60, 600], ["0.1", "1", "10", "60", "600"])
     axes.set_xticks([1e3, 1e4, 1e5, 1e6], ["1,000", "10,000", "100,000", "1,000,000"])
     axes.minorticks_off()
-    axes.grid(color="0.92")
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-    figure.savefig(path, dpi=150)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("image", type=Path)
-    parser.add_argument("reports", type=Path, nargs="+")
-    options = parser.parse_args()
-    draw(options.image, [json.loads(path.read_text()) for path in options.reports])
-
-
-if __name__ == "__main__":
-    main()
+    figure.legend(loc="outside right upper")
+    return save(figure, folder / "speed", ("png",))[0]

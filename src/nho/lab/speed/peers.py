@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pairs import Task
 from nho.geometry.surface import SurfacePoints, project
 from nho.lab.baselines.nricp import bent_onto
+from nho.lab.speed.sized_pairs import SizedPair
 
 Found = tuple[SurfacePoints, dict[str, float]]
 
@@ -34,43 +34,43 @@ _FIRST, _LAST, _STEP = 30, 100, 5  # modes of the partial shape
 _NAM_FIRST = 20  # geomfum's maps are square: as many modes on either shape
 
 
-def pyfm(task: Task) -> Found:
+def pyfm(pair: SizedPair) -> Found:
     """Functional map from landmark descriptors, then ZoomOut (pyFM).
 
     k modes of the partial shape meet k / (its share of the area) modes of the full one: error 3.4,
     against 4.9 with equal numbers.
     """
     clock = time.perf_counter()
-    share = task.partial.area / task.full.area
-    model = _landmark_model(task, int(np.ceil(_LAST / share)) + _STEP)
+    share = pair.partial.area / pair.full.area
+    model = _landmark_model(pair, int(np.ceil(_LAST / share)) + _STEP)
     model.fit(K=(round(_FIRST / share), _FIRST), **_FIT)
     fitted = time.perf_counter()
     step = (round(_STEP / share), _STEP)
     refined = model.zoomout_refine(nit=(_LAST - _FIRST) // _STEP, step=step)
     target = model.get_p2p(refined)
     done = time.perf_counter()
-    points = SurfacePoints.at_vertices(task.full, target)
+    points = SurfacePoints.at_vertices(pair.full, target)
     return points, {"landmark fit": fitted - clock, "zoomout": done - fitted}
 
 
-def _landmark_model(task: Task, modes: int) -> Any:
+def _landmark_model(pair: SizedPair, modes: int) -> Any:
     """A pyFM model (full -> partial) with wave kernel descriptors of the anchors."""
-    from pyFM.functional import FunctionalMapping  # type: ignore[import-untyped]
-    from pyFM.mesh import TriMesh  # type: ignore[import-untyped]
+    from pyFM.functional import FunctionalMapping
+    from pyFM.mesh import TriMesh
 
-    full = TriMesh(task.full.vertices, task.full.faces)
-    partial = TriMesh(task.partial.vertices, task.partial.faces)
-    modes = min(modes, len(task.partial.vertices) - 2)
+    full = TriMesh(pair.full.vertices, pair.full.faces)
+    partial = TriMesh(pair.partial.vertices, pair.partial.faces)
+    modes = min(modes, len(pair.partial.vertices) - 2)
     return FunctionalMapping(full, partial).preprocess(
         descr_type="WKS",
-        landmarks=task.anchors[:, ::-1],
+        landmarks=pair.anchors[:, ::-1],
         subsample_step=_SUBSAMPLE,
         k_process=modes,
         k_descr=min(128, modes),
     )
 
 
-def neural_zoomout(task: Task) -> Found:
+def neural_zoomout(pair: SizedPair) -> Found:
     """A functional map of the anchors (pyFM), refined by geomfum's Neural ZoomOut."""
     import torch
     from geomfum.convert import NamFromP2pConverter
@@ -80,12 +80,12 @@ def neural_zoomout(task: Task) -> Found:
     logging.disable(logging.WARNING)  # it reports every operator it sets up
     torch.manual_seed(0)
     clock = time.perf_counter()
-    model = _landmark_model(task, 128)
+    model = _landmark_model(pair, 128)
     model.fit(K=(_NAM_FIRST, _NAM_FIRST), **_FIT)
     target = model.get_p2p()
     fitted = time.perf_counter()
     bases = []
-    for mesh in (task.full, task.partial):
+    for mesh in (pair.full, pair.partial):
         shape = TriangleMesh(mesh.vertices, mesh.faces)
         shape.laplacian.find_spectrum(spectrum_size=_LAST, set_as_basis=True)
         bases.append(shape.basis)
@@ -94,27 +94,27 @@ def neural_zoomout(task: Task) -> Found:
     refiner = NeuralZoomOut(nit=(_LAST - _NAM_FIRST) // _STEP, step=_STEP)
     map_to_full = refiner.p2p_from_fm_converter(refiner(first, *bases), *bases)
     done = time.perf_counter()
-    points = SurfacePoints.at_vertices(task.full, np.asarray(map_to_full))
+    points = SurfacePoints.at_vertices(pair.full, np.asarray(map_to_full))
     stages = {"landmark fit": fitted - clock, "spectra": spectra - fitted}
     return points, {**stages, "neural zoomout": done - spectra}
 
 
-def non_rigid_icp(task: Task) -> Found:
+def non_rigid_icp(pair: SizedPair) -> Found:
     """`trimesh.registration.nricp_amberg` of the partial surface onto the full one.
 
-    Turned and moved onto the anchors first, as it needs a rough rigid fit; the closest points of
+    Rotated and moved onto the anchors first, as it needs a rough rigid fit; the closest points of
     the deformed surface are its map.
     """
     from trimesh import transform_points
     from trimesh.registration import procrustes
 
     clock = time.perf_counter()
-    p, q = task.anchors.T
+    p, q = pair.anchors.T
     rigid, _, _ = procrustes(
-        task.partial.vertices[p], task.full.vertices[q], reflection=False, scale=False
+        pair.partial.vertices[p], pair.full.vertices[q], reflection=False, scale=False
     )
-    placed = transform_points(task.partial.vertices, rigid)
-    bent = bent_onto(placed, task.partial.faces, task.full, task.anchors, onto_triangles=True)
+    placed = transform_points(pair.partial.vertices, rigid)
+    bent = bent_onto(placed, pair.partial.faces, pair.full, pair.anchors, onto_triangles=True)
     fitted = time.perf_counter()
-    points, _ = project(task.full, bent)
+    points, _ = project(pair.full, bent)
     return points, {"registration": fitted - clock, "closest points": time.perf_counter() - fitted}

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import eigsh
 
-TABLE_ENTRIES = 20_000_000  # of a distance table held at once
+TABLE_ENTRIES = 20_000_000  # of a distance table in memory at once
 SHIFT = -0.01  # what pyFM and geomfum use; for shapes of about unit area
 
 

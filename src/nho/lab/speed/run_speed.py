@@ -1,76 +1,138 @@
-"""Measure time, memory and accuracy against size, beside a floor, peers and a plain torch version.
+"""Measure size by size: every measurement is a fresh process.
 
-    python -m benchmarks --sizes 1k,5k,10k --name laptop
-    python -m benchmarks --sizes 5k --data DIR --family tosca --pair 3 --cases floor,default,pyfm
-
-Run it from the project's folder, on a quiet machine, with the extra ``peers`` installed. Every
-measurement is a fresh process; repeats go round all cases, so that a slow hour of the machine
-hits all alike. After every size ``results/<name>.json`` and ``.md`` are written anew.
-
-Cases: ``floor`` (the two eigendecompositions alone), ``default`` and ``paper`` (presets, without a
-cache), ``default-warm`` (spectra in the cache from a run before), ``default-direct`` (without
-coarse surfaces), the peers ``pyfm``, ``neural-zoomout`` (geomfum) and ``nricp`` (trimesh), and
-``torch-reference``.
+Repeats go round all cases, so that a slow hour of the machine hits all alike. After every size
+``OUT/speed/<name>.json`` and ``.md`` are written anew, and ``OUT/speed/speed.png`` at the end, of
+all reports in that folder.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import machine
-from benchmarks.summary import exponents, loss_gap, markdown, summarised
+from nho.errors import InputError, NhoError
+from nho.lab.machine import machine, package_versions
+from nho.lab.speed.cases import CASES
+from nho.lab.speed.figure import draw_speed
+from nho.lab.speed.summary import exponents, loss_gap_of, report_text, summarised
+from nho.runtime.atomic_file import write_whole
 
-SIZES = "1k,5k,10k,25k,50k,100k,250k,1M"
-CASES = "floor,default,default-warm,default-direct,paper,pyfm,neural-zoomout,nricp,torch-reference"
-HERE = Path(__file__).resolve().parent
+SIZES = ("1k", "5k", "10k", "25k", "50k", "100k", "250k", "1M")
+START_UP, SAME_RESULT = "start-up", "same-result"
+SPEED_CASES = (*CASES, START_UP, SAME_RESULT)
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_PACKAGES = (
+    *("nho", "numpy", "scipy", "robust_laplacian", "torch", "gudhi"),
+    *("pyfmaps", "geomfum", "trimesh", "rtree", "scikit-learn"),
+)
+
+
+@dataclass(frozen=True)
+class SpeedRequest:
+    """What to measure.
+
+    Attributes
+    ----------
+    sizes : tuple of str
+        Vertices of the full shape, such as "500", "5k" or "1M".
+    cases : tuple of str
+        Of `SPEED_CASES`.
+    repeats : int
+        Processes a case and size.
+    limit : float
+        Seconds a process may take; a case beyond it is left out at larger sizes.
+    threads : int
+        0 = what each case takes by itself.
+    seeds : tuple of int
+        Of the case ``same-result``.
+    family, pair : str, int
+        A pair of a family of data sets by its number; family "" = the shipped sample.
+    data : Path, optional
+        Folder of data sets.
+    name : str
+        Name of the files written, without suffix.
+    """
+
+    sizes: tuple[str, ...] = SIZES
+    cases: tuple[str, ...] = tuple(CASES)
+    repeats: int = 3
+    limit: float = 900
+    threads: int = 0
+    seeds: tuple[int, ...] = (0,)
+    family: str = ""
+    pair: int = 0
+    data: Path | None = None
+    name: str = "speed"
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            vertices(size)  # a typing error should not come up after hours
+
+
+def vertices(size: str) -> int:
+    """``5k`` -> 5000, ``1M`` -> 1000000."""
+    unit = {"k": 1_000, "m": 1_000_000}.get(size[-1:].lower())
+    try:
+        return round(float(size[:-1]) * unit) if unit else int(size)
+    except ValueError:
+        raise InputError(
+            f"--sizes: {size!r} is not a size; give numbers such as 500, 5k or 1M"
+        ) from None
+
+
+def run_speed(request: SpeedRequest, out: Path, tell: Callable[[str], None]) -> Path:
+    """Measure, and write the report after every size; returns its Markdown file."""
+    folder = out / "speed"
+    with tempfile.TemporaryDirectory() as scratch:
+        runner = Runner(request, Path(scratch), tell)
+        for size in request.sizes:
+            runner.measure(size)
+            page = runner.write(folder)
+    draw_speed(folder)
+    return page
 
 
 class Runner:
-    """Children one after the other, and what they told.
+    """Starts the processes one after the other and gathers what they measured.
 
     Parameters
     ----------
-    options : the command line
-    scratch : folder for pairs, answers and the warm cache
+    scratch : Path
+        Folder for pairs, answers and the warm cache.
+    tell : callable
+        Gets a line about every measurement.
     """
 
-    def __init__(self, options: argparse.Namespace, scratch: Path) -> None:
-        self.options, self.scratch = options, scratch
+    def __init__(self, request: SpeedRequest, scratch: Path, tell: Callable[[str], None]) -> None:
+        self.request, self.scratch, self.tell = request, scratch, tell
         self.runs: list[dict[str, Any]] = []
         self.pairs: dict[str, dict[str, Any]] = {}
         self.given_up: dict[str, str] = {}  # case -> why
         self.machine = machine()
-        self.versions = self.child("describe", "-", scratch)
-        if "status" in self.versions:
-            raise SystemExit(f"nothing can be run: {self.versions['status']}")
 
-    def child(self, job: str, what: str, folder: Path, cache: str = "off") -> dict[str, Any]:
-        """The answer of one child, or ``{"status": why not}``."""
-        options, answer = self.options, folder / "answer.json"
+    def child(
+        self, job: str, folder: Path, cache: str = "off", limit: float | None = None, **what: Any
+    ) -> dict[str, Any]:
+        """Return the answer of one child process, or ``{"status": why there is none}``."""
+        answer = folder / "answer.json"
         answer.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "benchmarks.child", job, what]
-        command += [str(folder / "task.npz"), str(answer), "--threads", str(options.threads)]
-        command += ["--family", options.family, "--number", str(options.pair)]
-        command += ["--data", options.data] if options.data else []
+        arguments = json.dumps({"pair_file": str(folder / "pair.npz"), **what})
+        command = [sys.executable, "-m", "nho.lab.speed.child", str(answer), job, arguments]
         environment = {k: v for k, v in os.environ.items() if k not in _THREADS}
         environment["NHO_CACHE"] = cache
-        if options.threads:
-            environment |= dict.fromkeys(_THREADS, str(options.threads))
-        # Building and judging are not what is measured: they may take their time.
-        limit = options.limit if job == "run" else None
+        if self.request.threads:
+            environment |= dict.fromkeys(_THREADS, str(self.request.threads))
         try:
             done = subprocess.run(
                 command,
-                cwd=HERE.parent,
                 env=environment,
                 timeout=limit,
                 stdout=subprocess.DEVNULL,
@@ -80,109 +142,83 @@ class Runner:
         except subprocess.TimeoutExpired:
             return {"status": f"stopped after {limit:g} s"}
         if done.returncode == 0:
-            return json.loads(answer.read_text())
+            return dict(json.loads(answer.read_text()))
         if done.returncode < 0:
             return {"status": f"killed by {signal.Signals(-done.returncode).name}"}
         return {"status": (done.stderr.strip().splitlines() or ["failed"])[-1][:200]}
 
     def measure(self, size: str) -> None:
         """All cases at one size."""
-        folder = self.scratch / size
+        request, folder = self.request, self.scratch / size
         folder.mkdir()
-        built = self.child("build", str(vertices(size)), folder)
+        data = str(request.data) if request.data else None
+        source: dict[str, Any] = {"family": request.family, "number": request.pair, "data": data}
+        built = self.child("build", folder, size=vertices(size), **source)
         if "status" in built:
-            raise SystemExit(f"{size}: no pair was built: {built['status']}")
+            raise NhoError(f"{size}: no pair was built: {built['status']}")
         self.pairs[size] = built
-        told = f"{built['name']}, {built['partial_vertices']} -> {built['full_vertices']} vertices"
-        print(f"{size}: {told}", flush=True)
-        cases = [case for case in self.options.cases if case not in self.given_up]
+        shape = f"{built['name']}, {built['partial_vertices']} -> {built['full_vertices']} vertices"
+        self.tell(f"{size}: {shape}")
+        self._measure_cases(size, folder)
+        if START_UP in request.cases:
+            self._add(size, "start_up", self.child(START_UP, folder, repeats=request.repeats))
+        if SAME_RESULT in request.cases:
+            seeds = list(request.seeds)
+            self._add(size, "same_result", self.child(SAME_RESULT, folder, seeds=seeds))
+        for path in folder.glob("*.npz"):  # a pair of a million vertices is large
+            path.unlink()
+
+    def _measure_cases(self, size: str, folder: Path) -> None:
+        """Run, then judge, the cases that have not been given up."""
+        cases = [case for case in self.request.cases if case not in (START_UP, SAME_RESULT)]
         for case, why in self.given_up.items():
             self.runs.append({"size": size, "case": case, "status": f"not run: {why}"})
-        cache = {"default-warm": str(folder / "cache")}
-        if "default-warm" in cases:
-            self.child("run", "default-warm", folder, cache["default-warm"])  # fills it
-        for repeat in range(self.options.repeats):
+        if "default-warm" in cases and "default-warm" not in self.given_up:
+            self._run("default-warm", folder)  # fills its cache
+        for repeat in range(self.request.repeats):
             for case in [case for case in cases if case not in self.given_up]:
-                run = {"status": "ok", **self.child("run", case, folder, cache.get(case, "off"))}
+                run = {"status": "ok", **self._run(case, folder)}
                 self.runs.append({"size": size, "case": case, "repeat": repeat, **run})
                 if run["status"] != "ok":
                     self.given_up[case] = f"{run['status']} at {size}"
                 seconds = f"{run['seconds']:.2f} s" if "seconds" in run else run["status"]
-                print(f"  {case}: {seconds}", flush=True)
-        judged = self.child("judge", "-", folder)
+                self.tell(f"  {case}: {seconds}")
+        judged = self.child("judge", folder)
         if "status" in judged:
-            print(f"  no accuracy: {judged['status']}", flush=True)
+            self.tell(f"  no accuracy: {judged['status']}")
         self.pairs[size] |= judged
-        gap = loss_gap(self.runs, size)
+        gap = loss_gap_of(self.runs, size)
         if gap is not None and self.pairs[size].get("agreement"):
             self.pairs[size]["agreement"]["loss_gap"] = gap
-        for path in folder.glob("*.npz"):  # a pair of a million vertices is large
-            path.unlink()
 
-    def write(self) -> None:
-        """All there is so far, as JSON and as Markdown."""
+    def _run(self, case: str, folder: Path) -> dict[str, Any]:
+        cache = str(folder / "cache") if case == "default-warm" else "off"
+        limit, threads = self.request.limit, self.request.threads
+        return self.child("run", folder, cache, limit, case=case, threads=threads)
+
+    def _add(self, size: str, name: str, found: dict[str, Any]) -> None:
+        """Keep what a case besides the timed ones found."""
+        if "status" in found:
+            self.tell(f"  {name}: {found['status']}")
+        else:
+            self.pairs[size][name] = found
+
+    def write(self, folder: Path) -> Path:
+        """Write all there is so far, as JSON and as Markdown; returns the latter."""
         table = summarised(self.runs, self.pairs)
         # Results are shared: no folder of this machine goes into them.
-        options = {k: v for k, v in vars(self.options).items() if k not in ("out", "data")}
+        options = {k: v for k, v in asdict(self.request).items() if k != "data"}
         report = {
-            "name": self.options.name,
+            "name": self.request.name,
             "machine": self.machine,
-            "versions": self.versions,
+            "versions": package_versions(_PACKAGES),
             "options": options,
             "pairs": self.pairs,
             "table": table,
             "exponents": exponents(table, self.pairs),
             "runs": self.runs,
         }
-        out = self.options.out
-        out.mkdir(parents=True, exist_ok=True)
-        (out / f"{self.options.name}.json").write_text(json.dumps(report, indent=1) + "\n")
-        (out / f"{self.options.name}.md").write_text(markdown(report))
-
-
-def vertices(size: str) -> int:
-    """``5k`` -> 5000, ``1M`` -> 1000000."""
-    unit = {"k": 1_000, "m": 1_000_000}.get(size[-1:].lower())
-    try:
-        return round(float(size[:-1]) * unit) if unit else int(size)
-    except ValueError:
-        raise SystemExit(
-            f"--sizes: {size!r} is not a size; give numbers such as 500, 5k or 1M"
-        ) from None
-
-
-def listed(text: str) -> list[str]:
-    """The words of a comma-separated list."""
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def main() -> None:
-    """Read the command line, measure size by size."""
-    words = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser("benchmarks", description=__doc__, formatter_class=words)
-    parser.add_argument("--sizes", default=SIZES, type=listed, help=f"of the full shape ({SIZES})")
-    parser.add_argument("--cases", default=CASES, type=listed, help="of those above (all)")
-    parser.add_argument("--repeats", type=int, default=3, help="processes a case and size (3)")
-    parser.add_argument("--limit", type=float, default=900, help="seconds a process (900)")
-    parser.add_argument("--threads", type=int, default=0, help="0 = what each takes by itself (0)")
-    parser.add_argument("--data", help="folder of evaluation data, instead of the shipped sample")
-    parser.add_argument("--family", default="pfaust_m", help="of --data (pfaust_m)")
-    parser.add_argument("--pair", type=int, default=0, help="of that family, from 0 (0)")
-    parser.add_argument("--name", default="bench", help="of the files written (bench)")
-    parser.add_argument("--out", type=Path, default=HERE / "results", help="folder of the files")
-    options = parser.parse_args()
-    unknown = [case for case in options.cases if case not in CASES.split(",")]
-    if unknown:
-        parser.error(f"--cases: {unknown[0]!r} is unknown; choose of {CASES}")
-    for size in options.sizes:
-        vertices(size)  # a typing error should not come up after hours
-    with tempfile.TemporaryDirectory() as scratch:
-        runner = Runner(options, Path(scratch))
-        for size in options.sizes:
-            runner.measure(size)
-            runner.write()
-    print(f"written: {options.out / options.name}.json and .md")
-
-
-if __name__ == "__main__":
-    main()
+        stem = folder / self.request.name
+        write_whole(stem.with_suffix(".json"), json.dumps(report, indent=1) + "\n", parents=True)
+        write_whole(stem.with_suffix(".md"), report_text(report))
+        return stem.with_suffix(".md")

@@ -7,7 +7,6 @@ them the anchors and everything that is known about the truth.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +21,13 @@ from nho.geometry.surface import SurfacePoints, project
 from nho.lab.bench.datasets import FAMILIES, Pair
 
 ANCHORS = 25
+_JUDGED = 300  # partial vertices; each takes up to three Dijkstra runs
+_VISITS = 30_000_000  # vertices those runs may settle in all: fewer rows are judged on large meshes
 
 
 @dataclass(frozen=True)
-class Task:
-    """What every contender is given, and the truth to judge it by.
+class SizedPair:
+    """What every case is given, and the truth to judge it by.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Task:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Task:
+    def load(cls, path: Path) -> SizedPair:
         """The inverse of `save`."""
         with np.load(path, allow_pickle=False) as stored:
             return cls(
@@ -74,23 +75,28 @@ class Task:
                 stored["region"],
             )
 
+    def judged_rows(self) -> np.ndarray:
+        """Partial vertices at which maps are compared: evenly chosen of those with a truth."""
+        known = np.flatnonzero(self.truth.face >= 0)
+        count = max(20, min(_JUDGED, _VISITS // self.full.n_vertices))
+        at = np.linspace(0, len(known) - 1, count).round().astype(np.int64)
+        return known[np.unique(at)]
 
-def source_pair(data: str | None = None, family: str = "pfaust_m", number: int = 0) -> Pair:
-    """The shipped sample, or the ``number``-th pair of a family of evaluation data."""
-    if data is None:
+
+def source_pair(family: str = "", number: int = 0, data: Path | None = None) -> Pair:
+    """The shipped sample, or the ``number``-th pair of a family of data sets."""
+    if not family:
         sample = load_sample("plane")
         points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
         truth = GroundTruth(points, sample.truth_region)
         return Pair("sample", sample.partial, sample.full, truth)
-    if family not in FAMILIES:
-        raise InputError(f"family {family!r} is unknown; choose {', '.join(FAMILIES)}")
-    pair = next(islice(FAMILIES[family].pairs(Path(data)), number, None), None)
-    if pair is None:
-        raise InputError(f"{data}: family {family} has no pair number {number}; count from 0")
-    return pair
+    names = FAMILIES[family].names(data)
+    if not 0 <= number < len(names):
+        raise InputError(f"family {family} has pairs 0 to {len(names) - 1}, not {number}")
+    return FAMILIES[family].load(data, names[number])
 
 
-def task_of_size(pair: Pair, size: int) -> Task:
+def sized_pair(pair: Pair, size: int) -> SizedPair:
     """The pair with about ``size`` vertices on the full shape, and the partial one as dense."""
     anchors = pair.anchors(ANCHORS)
     share = len(pair.partial.vertices) / len(pair.full.vertices)
@@ -104,7 +110,7 @@ def task_of_size(pair: Pair, size: int) -> Task:
     barycentric = np.full((len(m.origin), 3), np.nan)
     face[known], barycentric[known] = at.face, at.barycentric
     unit = 1 / np.sqrt(n.mesh.area)
-    return Task(
+    return SizedPair(
         pair.name,
         m.mesh.scaled(unit),
         n.mesh.scaled(unit),

@@ -1,20 +1,29 @@
-"""From single runs to medians, ratios and exponents. Standard library only, as the runner needs."""
+"""From single runs to medians, ratios and exponents, and to tables of them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from math import nan
 from statistics import median
 from typing import Any
 
-SAME_STEPS = 20  # of the first fit, before round-off has grown
+import numpy as np
+
+from nho.lab.bench.tabular import Cell, Section, Table, markdown
+from nho.lab.speed.same_result import SAME_STEPS, loss_gap
+
 LARGEST = 3  # sizes of the second fit of an exponent: small ones show fixed costs
-LEAST_SPREAD = 1.9  # largest over smallest size; below, noise decides the slope
+LEAST_RATIO = 1.9  # largest over smallest size; below, noise decides the slope
+_COLUMNS = (
+    *("seconds", "least", "most", "CPU s", "x floor", "x default"),
+    *("peak MB", "x default", "error", "IoU"),
+)
 
 Record = dict[str, Any]
+RowsBySize = dict[str, dict[str, Record]]  # size -> case -> what was measured
 
 
-def summarised(runs: list[Record], pairs: dict[str, Record]) -> dict[str, dict[str, Record]]:
+def summarised(runs: list[Record], pairs: dict[str, Record]) -> RowsBySize:
     """By size and case: medians over the repeats, ratios to the floor and to preset ``default``.
 
     Parameters
@@ -24,7 +33,7 @@ def summarised(runs: list[Record], pairs: dict[str, Record]) -> dict[str, dict[s
     pairs : dict
         What was built for each size, with ``scores`` by case.
     """
-    table: dict[str, dict[str, Record]] = {size: {} for size in pairs}
+    table: RowsBySize = {size: {} for size in pairs}
     for size, pair in pairs.items():
         for case in dict.fromkeys(run["case"] for run in runs):
             mine = [run for run in runs if (run["size"], run["case"]) == (size, case)]
@@ -53,22 +62,17 @@ def _medians(runs: list[Record]) -> Record:
 def _ratio(row: Record, other: Record | None, name: str) -> float | None:
     if other is None or name not in row or name not in other:
         return None
-    return row[name] / other[name]
+    return float(row[name] / other[name])
 
 
 def exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float | None:
     """Slope of log time against log size by least squares; None if the sizes hardly differ."""
-    if max(sizes) < LEAST_SPREAD * min(sizes) or min(seconds) <= 0:
+    if max(sizes) < LEAST_RATIO * min(sizes) or min(seconds) <= 0:
         return None
-    x, y = [math.log(n) for n in sizes], [math.log(t) for t in seconds]
-    centre, level = sum(x) / len(x), sum(y) / len(y)
-    spread = sum((a - centre) ** 2 for a in x)
-    return sum((a - centre) * (b - level) for a, b in zip(x, y, strict=True)) / spread
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def exponents(
-    table: dict[str, dict[str, Record]], pairs: dict[str, Record]
-) -> dict[str, dict[str, Record]]:
+def exponents(table: RowsBySize, pairs: dict[str, Record]) -> dict[str, dict[str, Record]]:
     """By case and stage (``total`` for the whole): exponents over all sizes and the largest."""
     points: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for size, rows in table.items():
@@ -90,8 +94,8 @@ def exponents(
     }
 
 
-def loss_gap(runs: list[Record], size: str) -> float | None:
-    """Largest relative difference of the first losses between preset ``paper`` and reference."""
+def loss_gap_of(runs: list[Record], size: str) -> float | None:
+    """`loss_gap` between preset ``paper`` and the reference at one size; None = one is missing."""
     curves = {
         run["case"]: run["notes"]["losses"]
         for run in runs
@@ -99,95 +103,147 @@ def loss_gap(runs: list[Record], size: str) -> float | None:
     }
     if not {"paper", "torch-reference"} <= curves.keys():
         return None
-    pairs = list(zip(curves["paper"], curves["torch-reference"], strict=False))[:SAME_STEPS]
-    return max(abs(a / b - 1) for a, b in pairs)
+    return loss_gap(curves["paper"], curves["torch-reference"])
 
 
-def markdown(report: Record) -> str:
-    """The report as tables."""
-    machine, pairs, table = report["machine"], report["pairs"], report["table"]
-    lines = [
-        f"# {report['name']}",
-        "",
+def report_text(report: Record) -> str:
+    """The report as Markdown."""
+    machine, options, table = report["machine"], report["options"], report["table"]
+    load = ", ".join(f"{x:.1f}" for x in machine["load_average"] or [])
+    versions = ", ".join(f"{name} {text}" for name, text in report["versions"].items())
+    parts = [
+        f"# {report['name']}\n",
         f"{machine['cpu']}, {machine['usable_cores']} of {machine['cores']} cores, "
-        f"{machine['memory_gb']} GB, {machine['system']}; load average at the start "
-        f"{', '.join(f'{x:.1f}' for x in machine['load_average'] or [])}. "
-        + ", ".join(f"{name} {text}" for name, text in report["versions"].items())
-        + ".",
-        "",
-        f"Medians of {report['options']['repeats']} runs, each in a process of its own; a case "
-        f"that takes more than {report['options']['limit']:g} s is stopped and left out at larger "
-        "sizes. Ratios are of seconds; CPU seconds of all cores together are there to tell a "
-        "busy machine. Errors are geodesic x100, of points partial -> full; IoU in percent.",
+        f"{machine['memory_gb']} GB, {machine['system']}; load average at the start {load}. "
+        f"{versions}.\n",
     ]
-    for size, rows in table.items():
-        pair = pairs[size]
-        lines += [
-            "",
-            f"## {size}: {pair['name']}, {pair['partial_vertices']} -> {pair['full_vertices']} "
-            f"vertices, {pair['anchors']} anchors",
-            "",
-            "| case | seconds (range) | CPU s | x floor | x default | peak MB | x default | error "
-            "| IoU |",
-            "|---|---|---|---|---|---|---|---|---|",
-        ]
-        lines += [_line(case, row) for case, row in rows.items()]
-        if pair.get("agreement"):
-            lines += ["", _agreement(pair["agreement"])]
-    lines += ["", "## Stages, in seconds", "", *_stages(table)]
-    lines += ["", "## Time against size: exponents", ""]
-    lines += [
-        f"| case | stage | all sizes | {LARGEST} largest | sizes |",
-        "|---|---|---|---|---|",
-    ]
-    for case, stages in report["exponents"].items():
-        for stage, fit in stages.items():
-            both = " | ".join(_number(fit[kind], 2) for kind in ("all", "largest"))
-            lines.append(f"| {case} | {stage} | {both} | {fit['sizes']} |")
-    return "\n".join(lines) + "\n"
+    if any(table.values()):
+        parts.append(
+            f"Medians of {options['repeats']} runs, each in a process of its own; a case that "
+            f"takes more than {options['limit']:g} s is stopped and left out at larger sizes. "
+            "Ratios are of seconds; CPU seconds of all cores together show a busy machine. "
+            "Errors are geodesic x100, of points partial -> full; IoU in percent.\n"
+        )
+    for size, pair in report["pairs"].items():
+        parts += [markdown(made) for made in _tables_of_size(size, pair, table[size])]
+    if any(table.values()):
+        parts.append(markdown(_stages_table(table)))
+    if len(table) > 1 and report["exponents"]:
+        parts.append(markdown(_exponents_table(report["exponents"])))
+    return "\n".join(parts)
 
 
-def _line(case: str, row: Record) -> str:
-    if "seconds" not in row:
-        return f"| {case} | {row['status']} | | | | | | | |"
-    low, high = row["seconds_range"]
-    entries = [
-        f"{row['seconds']:.2f} ({low:.2f}-{high:.2f})"
-        + f" {row['status']}" * (row["status"] != "ok"),
-        _number(row["cpu_seconds"], 2),
-        _number(row["time_by_floor"], 2),
-        _number(row["time_by_default"], 2),
-        _number(row["peak_mb"], 0),
-        _number(row["memory_by_default"], 2),
-        _number(row.get("error"), 2),
-        _number(row.get("iou"), 1),
-    ]
-    return f"| {case} | {' | '.join(entries)} |"
-
-
-def _agreement(found: Record) -> str:
-    gap = found.get("loss_gap")
-    text = (
-        "" if gap is None else f" their losses differ by {gap:.1e} in the first {SAME_STEPS} steps;"
+def _tables_of_size(size: str, pair: Record, rows: dict[str, Record]) -> list[Table]:
+    title = (
+        f"{size}: {pair['name']}, {pair['partial_vertices']} -> {pair['full_vertices']} vertices, "
+        f"{pair['anchors']} anchors"
     )
+    tables = []
+    if rows:
+        lines = tuple((case, _case_cells(row)) for case, row in rows.items())
+        failed = [
+            f"{case}: {row['status']}." for case, row in rows.items() if row["status"] != "ok"
+        ]
+        note = " ".join([*failed, *_agreement(pair.get("agreement"))])
+        tables.append(_table(f"cases-{size}", title, note, _COLUMNS, [Section("", lines)]))
+    if "start_up" in pair:
+        lines = tuple(
+            (name, (Cell(found["cpu_seconds"]), Cell(found["by_import"])))
+            for name, found in pair["start_up"].items()
+        )
+        sections, columns = [Section("", lines)], ("CPU s", "x import")
+        tables.append(_table(f"start-up-{size}", f"start-up; {title}", "", columns, sections))
+    if "same_result" in pair:
+        tables.append(_same_result_table(size, title, pair["same_result"]["seeds"]))
+    return tables
+
+
+def _case_cells(row: Record) -> tuple[Cell, ...]:
+    least, most = row.get("seconds_range", (None, None))
     return (
-        f"Preset paper against the torch reference, from the same weights:{text} in the end "
+        *(_cell(value) for value in (row.get("seconds"), least, most, row.get("cpu_seconds"))),
+        _cell(row["time_by_floor"]),
+        _cell(row["time_by_default"]),
+        _cell(row.get("peak_mb"), 0),
+        _cell(row["memory_by_default"]),
+        _cell(row.get("error")),
+        _cell(row.get("iou"), 1),
+    )
+
+
+def _agreement(found: Record | None) -> list[str]:
+    if not found:
+        return []
+    gap = found.get("loss_gap")
+    losses = f" their losses differ by {gap:.1e} in the first {SAME_STEPS} steps;" if gap else ""
+    return [
+        f"Preset paper against the torch reference, from the same weights:{losses} in the end "
         f"{found['same_target']:.1f} % of the targets are the same, the maps lie "
         f"{found['apart']:.2f} apart (x100), and the regions overlap by "
         f"{found['region_iou']:.1f} %."
+    ]
+
+
+def _same_result_table(size: str, title: str, seeds: list[Record]) -> Table:
+    columns = ("paper: error", "IoU", "torch: error", "IoU", f"losses, {SAME_STEPS} steps (1e-6)")
+    scores = np.array(
+        [
+            [entry[name][score] for name in ("paper", "torch-reference") for score in entry[name]]
+            for entry in seeds
+        ]
     )
+    lines = [
+        (
+            f"seed {entry['seed']}",
+            (*(Cell(x, digits=1) for x in row), Cell(1e6 * entry["loss_gap"])),
+        )
+        for entry, row in zip(seeds, scores.tolist(), strict=True)
+    ]
+    summaries = [("mean", scores.mean(axis=0))]
+    if len(seeds) > 1:
+        summaries.append(("standard deviation", scores.std(axis=0, ddof=1)))
+    last = [
+        (name, (*(Cell(x, digits=1) for x in values.tolist()), Cell(nan)))
+        for name, values in summaries
+    ]
+    sections = [Section("", tuple(lines)), Section("", tuple(last))]
+    note = "The last column is the largest relative difference of the first losses."
+    return _table(f"same-result-{size}", f"same result; {title}", note, columns, sections)
 
 
-def _stages(table: dict[str, dict[str, Record]]) -> list[str]:
-    cases = dict.fromkeys(case for rows in table.values() for case in rows)
-    lines = [f"| case | stage | {' | '.join(table)} |", "|---|---|" + "---|" * len(table)]
-    for case in cases:
+def _stages_table(table: RowsBySize) -> Table:
+    sections = []
+    for case in dict.fromkeys(case for rows in table.values() for case in rows):
         known = [rows.get(case, {}).get("stages", {}) for rows in table.values()]
-        for stage in dict.fromkeys(stage for stages in known for stage in stages):
-            values = " | ".join(_number(stages.get(stage), 2) for stages in known)
-            lines.append(f"| {case} | {stage} | {values} |")
-    return lines
+        lines = [
+            (stage, tuple(_cell(stages.get(stage)) for stages in known))
+            for stage in dict.fromkeys(stage for stages in known for stage in stages)
+        ]
+        if lines:
+            sections.append(Section(case, tuple(lines)))
+    return _table("stages", "Stages, in seconds", "", tuple(table), sections)
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
+def _exponents_table(fits: dict[str, dict[str, Record]]) -> Table:
+    sections = [
+        Section(
+            case,
+            tuple(
+                (stage, (_cell(fit["all"]), _cell(fit["largest"]), Cell(fit["sizes"], digits=0)))
+                for stage, fit in stages.items()
+            ),
+        )
+        for case, stages in fits.items()
+    ]
+    columns = ("all sizes", f"{LARGEST} largest", "sizes")
+    return _table("exponents", "Time against size: exponents", "", columns, sections)
+
+
+def _table(
+    name: str, title: str, note: str, columns: tuple[str, ...], sections: list[Section]
+) -> Table:
+    return Table(name, title, note, (tuple((text, 1) for text in columns),), tuple(sections))
+
+
+def _cell(value: float | None, digits: int = 2) -> Cell:
+    return Cell(nan if value is None else value, digits=digits)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchmarks.plain_geometry import (
+from nho.lab.speed.plain_geometry import (
     TABLE_ENTRIES,
     EigenProblem,
     mesh_edges,
@@ -133,14 +133,15 @@ class NeuralAdjointMap(nn.Module):
         y = x
         for linear in self.linears[:-1]:
             y = nn.functional.leaky_relu(linear(y))
-        return self.matrix(x) + 0.01 * self.linears[-1](y)
+        image: torch.Tensor = self.matrix(x) + 0.01 * self.linears[-1](y)
+        return image
 
 
 def set_weights(module: nn.Module, flat: np.ndarray) -> None:
     """Fill all layers, in their order, from one vector."""
     values = torch.from_numpy(flat)
     with torch.no_grad():
-        for parameter in module.parameters():  # torch holds matrices as (out, in)
+        for parameter in module.parameters():  # torch stores matrices as (out, in)
             part, values = values[: parameter.numel()], values[parameter.numel() :]
             parameter.copy_(part.reshape(parameter.shape[::-1]).T if parameter.ndim > 1 else part)
 
@@ -154,7 +155,7 @@ def fit(
     for _ in range(operator.settings.fit_steps):
         optimiser.zero_grad()
         loss = operator.loss(field(encoding), index)
-        loss.backward()
+        torch.autograd.backward(loss)
         optimiser.step()
         losses.append(loss.item())
     with torch.no_grad():
@@ -164,7 +165,7 @@ def fit(
 def nearest(queries: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     """(n,) index of the row nearest to each query."""
     at_once = max(1, TABLE_ENTRIES // len(rows))
-    return torch.cat([torch.cdist(q, rows).argmin(dim=1) for q in queries.split(at_once)])
+    return torch.cat([torch.cdist(q, rows).argmin(dim=1) for q in torch.split(queries, at_once)])
 
 
 def distortion(
@@ -221,7 +222,7 @@ def neural_zoomout(
         x, y = psi[target, :d], phi[:, :d]
         for _ in range(REFINE_STEPS):
             optimiser.zero_grad()
-            nn.functional.mse_loss(nam(x), y).backward()
+            torch.autograd.backward(nn.functional.mse_loss(nam(x), y))
             optimiser.step()
         with torch.no_grad():
             target = nearest(y, nam(psi[:, :d]))
