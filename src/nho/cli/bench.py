@@ -84,7 +84,7 @@ def bench_command(
     ] = "",
     cases: Annotated[
         str,
-        typer.Option("--cases", help=f"Speed: of {', '.join(SPEED_CASES)}; all but these two."),
+        typer.Option("--cases", help=f"Speed: of {', '.join(SPEED_CASES)}; all timed ones."),
     ] = "",
     repeats: Annotated[
         int, typer.Option("--repeats", min=1, help="Speed: processes a case and size.")
