@@ -7,9 +7,9 @@ import zlib
 import numpy as np
 import pytest
 
-from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import lookup
+from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.runner import KEYS
 from nho.lab.bench.scores import PCK_THRESHOLDS, RISK_COVERAGES, TRUST_BINS
 from nho.lab.bench.studies import STUDIES, Request
