@@ -264,6 +264,14 @@ def small(tmp_path):
     return path, tmp_path / "out"
 
 
+def test_results_of_an_older_version_with_settings_json_are_kept(small):
+    path, out = small
+    for name in ("p0", "p1"):
+        (out / name / "result.json").rename(out / name / "settings.json")
+    rows, notes = again(path, out, report=False)
+    assert notes.ran == [] and [row.status for row in rows] == ["ok", "ok"]
+
+
 def test_only_what_changed_is_made_again_and_the_reason_is_said(small):
     path, out = small
     folder = path.parent

@@ -4,6 +4,7 @@ import csv
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -274,6 +275,13 @@ def test_eval_compares_with_the_truth(work, matched):
     assert scores["matched"] == 100
     assert 0 <= scores["geodesic_error_median"] <= scores["geodesic_error_worst"]
     assert all(0 <= scores[name] <= 100 for name in ("iou", "precision", "recall", "f1"))
+
+
+def test_a_result_with_the_former_name_of_its_description_can_be_evaluated(matched, call, tmp_path):
+    shutil.copytree(matched[0], tmp_path / "older")
+    (tmp_path / "older" / "result.json").rename(tmp_path / "older" / "settings.json")
+    code, out, _ = call("eval", tmp_path / "older", "--ground-truth", "truth.map")
+    assert code == 0 and "% matched" in out
 
 
 def test_eval_of_the_truth_itself_finds_no_error(work, matched, call, tmp_path):

@@ -64,7 +64,7 @@ def result_in(folder: Path, report: bool = True) -> dict[str, str] | None:
     there = [name for name in names(folder) if not name.startswith(".nho-")]
     wanted = [name for name in FILES if report or name != "report.html"]
     assert there == sorted(wanted), f"{folder} holds {there}"
-    about = json.loads((folder / "settings.json").read_text())
+    about = json.loads((folder / "result.json").read_text())
     del about["timings"]
     if report:
         assert (folder / "report.html").read_text().rstrip().endswith("</html>")
@@ -72,4 +72,4 @@ def result_in(folder: Path, report: bool = True) -> dict[str, str] | None:
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
         for name in ("result.npz", "partial.ply", "full.ply")
     }
-    return {**found, "settings.json": json.dumps(about, sort_keys=True)}
+    return {**found, "result.json": json.dumps(about, sort_keys=True)}

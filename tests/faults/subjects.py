@@ -166,7 +166,7 @@ class Batch:
         """Pairs that are noted as done, and when their results were written."""
         found = {}
         for path in (self._out / ".batch" / "done").glob("p*.json"):
-            found[path.stem] = (self._out / path.stem / "settings.json").stat().st_mtime_ns
+            found[path.stem] = (self._out / path.stem / "result.json").stat().st_mtime_ns
         return found
 
     def _read_summary(self) -> list[dict[str, str]]:

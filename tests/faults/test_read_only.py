@@ -93,10 +93,13 @@ WRITES = """
     if os.geteuid() == 0:  # to root nothing is read-only
         os.chown(out, 65534, 65534)
         os.setuid(65534)
-    for _ in range(2):  # into an empty folder, and in place of an earlier result
-        with whole_folder(out, "settings.json", check_folder) as staging:
+    for earlier_name in ("result.json", "settings.json", ""):
+        # Into an empty folder, and in place of an earlier result, of this or an older version.
+        with whole_folder(out, "result.json", check_folder) as staging:
             result.save(staging)
-        assert sorted(os.listdir(out)) == ["result.npz", "settings.json"]
+        assert sorted(os.listdir(out)) == ["result.json", "result.npz"]
+        if earlier_name:
+            os.rename(out / "result.json", out / earlier_name)
     MatchResult.load(out)
 """
 
@@ -115,4 +118,4 @@ def test_a_folder_of_ones_own_in_a_read_only_one_is_written_file_by_file(finishe
         )
         os.chmod(place, 0o755)
         assert done.returncode == 0, done.stderr
-        assert names(out) == ["result.npz", "settings.json"] and names(Path(place)) == ["out"]
+        assert names(out) == ["result.json", "result.npz"] and names(Path(place)) == ["out"]

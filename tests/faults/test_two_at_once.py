@@ -70,7 +70,7 @@ def test_many_writers_and_readers_never_meet_a_mixture(way, tmp_path, monkeypatc
     def write(number):
         try:
             for time in range(40):
-                with whole_folder(out, "settings.json", check_folder) as staging:
+                with whole_folder(out, "result.json", check_folder) as staging:
                     small_result(number, time).save(staging)
         except Exception as problem:
             problems.append(repr(problem))
@@ -99,7 +99,7 @@ def test_many_writers_and_readers_never_meet_a_mixture(way, tmp_path, monkeypatc
     writing.clear()
     reader.join()
     assert problems == [] and len(seen) > 1
-    assert names(tmp_path / "place") == ["out"] and names(out) == ["result.npz", "settings.json"]
+    assert names(tmp_path / "place") == ["out"] and names(out) == ["result.json", "result.npz"]
 
 
 def stopped(process):
@@ -152,7 +152,7 @@ def test_a_record_is_of_what_the_batch_wrote_whatever_lies_there_by_then(
     from nho.batch.records import Request, find_result, record_result
 
     request = Request.of(Settings(), "a", "b", "c")
-    written = (finished_match[0] / "settings.json").read_bytes()
+    written = (finished_match[0] / "result.json").read_bytes()
     record_result(tmp_path, "result0", request, written)
     assert find_result(tmp_path, "result0", request, True).result is not None
     record_result(tmp_path, "result1", request, written)  # replaced before it was recorded

@@ -108,7 +108,7 @@ def _result(name: str) -> Callable[[bytes], object]:
     def read() -> None:
         _check_result(MatchResult.load(scratch.path))
 
-    if name == "settings.json":
+    if name == "result.json":
         return serving(scratch.path / name, read)
 
     def from_file(data: bytes) -> None:
@@ -241,7 +241,7 @@ def _make_targets() -> dict[str, Target]:
     result_folder = Scratch()
     seeds.result().save(result_folder.path)
     stored, about = (
-        (result_folder.path / name).read_bytes() for name in ("result.npz", "settings.json")
+        (result_folder.path / name).read_bytes() for name in ("result.npz", "result.json")
     )
     faces, thirds = np.ones(len(mapped), dtype=int), np.full((len(mapped), 3), 1 / 3)
     baryc = "".join(f"{i + 1} 0.25 0.25 0.5\n" for i in range(len(mapped)))
@@ -298,7 +298,7 @@ def _make_targets() -> dict[str, Target]:
             _zip_of,
         ),
         "result-npz": Target(".npz", _result("result.npz"), (stored,), _zip_parts, _zip_of),
-        "result-json": Target(".json", _result("settings.json"), (about,)),
+        "result-json": Target(".json", _result("result.json"), (about,)),
         "settings-json": Target(".json", _settings_json, (Settings().to_json().encode(),)),
         "settings-text": Target(".txt", _settings_text, (seeds.settings_text(),)),
         "cache": Target(".npz", _cache_entry, (_cache_seed(),), _zip_parts, _zip_of),

@@ -58,7 +58,7 @@ def rewrite(folder, **changes):
 
 
 def rewrite_json(folder, **changes):
-    path = folder / "settings.json"
+    path = folder / "result.json"
     about = {**json.loads(path.read_text()), **changes}
     path.write_text(json.dumps({k: v for k, v in about.items() if v is not None}))
 
@@ -74,7 +74,7 @@ def test_what_is_saved_is_what_is_loaded(result, saved):
 
 
 def test_the_folder_holds_two_files_and_the_arrays_of_the_contract(result, saved):
-    assert sorted(entry.name for entry in saved.iterdir()) == ["result.npz", "settings.json"]
+    assert sorted(entry.name for entry in saved.iterdir()) == ["result.json", "result.npz"]
     with np.load(saved / "result.npz", allow_pickle=False) as stored:
         assert tuple(stored) == ARRAYS
     assert tuple(result.arrays()) == ARRAYS
@@ -82,7 +82,7 @@ def test_the_folder_holds_two_files_and_the_arrays_of_the_contract(result, saved
 
 def test_extra_entries_are_kept_beside_the_description(result, tmp_path):
     result.save(tmp_path, versions={"nho": "1"})
-    about = json.loads((tmp_path / "settings.json").read_text())
+    about = json.loads((tmp_path / "result.json").read_text())
     assert about["versions"] == {"nho": "1"} and about["settings"]["seed"] == 3
     assert MatchResult.load(tmp_path).settings == result.settings
 
@@ -98,7 +98,7 @@ def test_json_never_holds_nan_or_infinity(result, tmp_path):
 
     curves = {"fit": [{"loss": float("nan")}, {"loss": float("inf")}, {"loss": 0.5}]}
     dataclasses.replace(result, curves=curves).save(tmp_path)
-    text = (tmp_path / "settings.json").read_text()
+    text = (tmp_path / "result.json").read_text()
     about = json.loads(text, parse_constant=not_a_number)
     assert about["curves"]["fit"][2] == {"loss": 0.5}
     MatchResult.load(tmp_path)
@@ -108,7 +108,19 @@ def test_text_beyond_ascii_survives(saved):
     assert MatchResult.load(saved).warnings == ("one", "zwei ü")
 
 
-@pytest.mark.parametrize("name", ["result.npz", "settings.json"])
+def test_an_older_result_whose_description_is_called_settings_json_is_read(result, saved):
+    (saved / "result.json").rename(saved / "settings.json")
+    assert MatchResult.load(saved).settings == result.settings
+    (saved / "result.npz").unlink()
+    refused(saved, "result.npz", "missing")
+
+
+def test_beside_a_new_description_an_old_one_does_not_count(result, saved):
+    (saved / "settings.json").write_text("no JSON")
+    assert MatchResult.load(saved).settings == result.settings
+
+
+@pytest.mark.parametrize("name", ["result.npz", "result.json"])
 def test_a_missing_file_is_named(saved, name):
     (saved / name).unlink()
     refused(saved, name, "missing")
@@ -130,7 +142,7 @@ def test_a_truncated_archive_is_refused(saved, share):
 
 
 def test_a_truncated_description_is_refused(saved):
-    path = saved / "settings.json"
+    path = saved / "result.json"
     path.write_text(path.read_text()[:100])
     refused(saved, "damaged")
 
@@ -223,6 +235,6 @@ def test_a_description_of_another_form_is_refused(saved, changes):
     refused(saved)
 
 
-def test_settings_json_that_is_no_object_is_refused(saved):
-    (saved / "settings.json").write_text("[1, 2]")
+def test_result_json_that_is_no_object_is_refused(saved):
+    (saved / "result.json").write_text("[1, 2]")
     refused(saved)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shutil
 import stat
 import sys
 
@@ -101,13 +102,13 @@ def test_the_arrays_keep_the_contract(pair, written):
     assert (corners == arrays["vertex_map"][matched][:, None]).any(axis=1).all()
 
 
-def test_settings_json_is_enough_to_run_again(pair, written):
+def test_result_json_is_enough_to_run_again(pair, written):
     partial, full, result = pair
 
     def not_a_number(text):
         raise AssertionError(f"{text} is not JSON")
 
-    text = (written / "settings.json").read_text(encoding="utf-8")
+    text = (written / "result.json").read_text(encoding="utf-8")
     about = json.loads(text, parse_constant=not_a_number)
     assert Settings.from_dict(about["settings"]) == result.settings
     assert set(about["settings"]) == set(Settings().as_dict())
@@ -161,12 +162,23 @@ def test_an_earlier_result_is_replaced_and_nothing_of_it_stays(pair, tmp_path):
     folder = tmp_path / "result"
     folder.mkdir()
     (folder / "report.html").write_text("old")
-    (folder / "settings.json").write_text("old")
+    (folder / "result.json").write_text("old")
     write_outputs(folder, *pair)
     assert names(folder) == sorted(FILES) and names(tmp_path) == ["result"]
     assert (folder / "report.html").read_text() != "old"
     write_outputs(folder, *pair)
     assert names(folder) == sorted(FILES) and names(tmp_path) == ["result"]
+
+
+def test_an_older_result_with_settings_json_is_replaced_and_nothing_of_it_stays(
+    pair, written, tmp_path
+):
+    folder = tmp_path / "result"
+    shutil.copytree(written, folder)
+    (folder / "result.json").rename(folder / "settings.json")
+    check_folder(folder)
+    write_outputs(folder, *pair)
+    assert names(folder) == sorted(FILES)
 
 
 def test_an_empty_folder_is_used(pair, tmp_path):

@@ -134,7 +134,7 @@ def test_a_gltf_reads_no_file_through_a_link_out_of_its_folder(tmp_path: Path) -
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
-@pytest.mark.parametrize("name", ["settings.json", "result.npz", "truth.map", "scan.ply"])
+@pytest.mark.parametrize("name", ["result.json", "result.npz", "truth.map", "scan.ply"])
 def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
     seeds.result().save(tmp_path)
     pipe = tmp_path / name

@@ -75,6 +75,14 @@ def test_everything_on_the_template_comes_to_the_scan(pair, piece):
     assert found.vertex["transferred"].all()
 
 
+def test_a_result_of_an_older_version_with_settings_json_is_used(pair):
+    folder = pair[0]
+    (folder / "result" / "result.json").rename(folder / "result" / "settings.json")
+    assert transfer(folder, "--out", folder / "labelled.ply").exit_code == 0
+    (folder / "template.ply").write_bytes((folder / "scan.ply").read_bytes())
+    refused(folder, "is not the full mesh", "--out", folder / "never.ply")
+
+
 def test_what_the_target_has_stays_unless_it_is_replaced(pair, piece):
     folder, _ = pair
     own = Attributes(vertex={"mine": np.arange(385), "label": np.full(385, 99)})

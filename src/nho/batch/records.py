@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nho.errors import InputError
-from nho.problem.result import MatchResult
+from nho.problem.result import DESCRIPTION, MatchResult, stored_description
 from nho.report.result_folder import FILES
 from nho.runtime.atomic_file import write_whole
 from nho.settings import Settings
@@ -69,8 +69,12 @@ class Failure:
 def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
     """The finished result of a pair, if it is complete and of this request."""
     folder = out / name
-    if not (folder / "settings.json").exists():
+    try:
+        description = stored_description(folder)
+    except (FileNotFoundError, NotADirectoryError):
         return Found(None)
+    except (OSError, InputError):
+        description = b""
     record = _read(_record(out, name))
     if record is None:
         return Found(None, "not finished by a batch")
@@ -78,12 +82,13 @@ def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
         return Found(None, "of other settings")
     if record.get("inputs") != request.inputs:
         return Found(None, "of other inputs")
-    wanted = [file for file in FILES if report or file != "report.html"]
+    left_out = (DESCRIPTION,) if report else (DESCRIPTION, "report.html")
+    wanted = [file for file in FILES if file not in left_out]
     if report and not (folder / "report.html").exists():
         return Found(None, "without a report")
     try:
         sizes = [(folder / file).stat().st_size for file in wanted]
-        untouched = bytes_digest((folder / "settings.json").read_bytes()) == record.get("result")
+        untouched = bytes_digest(description) == record.get("result")
         if untouched and all(sizes):
             return Found(MatchResult.load(folder))
     except (OSError, InputError):
@@ -94,11 +99,11 @@ def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
 def record_result(out: Path, name: str, request: Request, written: bytes | None = None) -> None:
     """Note which request the folder answers; to be called once the folder is complete.
 
-    ``written`` is its ``settings.json`` as the caller wrote it, in case that somebody else has put
+    ``written`` is its ``result.json`` as the caller wrote it, in case that somebody else has put
     another result in its place since; what is there now if not given.
     """
     if written is None:
-        written = (out / name / "settings.json").read_bytes()
+        written = stored_description(out / name)
     result = bytes_digest(written)
     _write(_record(out, name), {**request.as_dict(), "result": result})
 

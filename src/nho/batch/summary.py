@@ -30,7 +30,7 @@ class Row:
     suspects : int or None
         Anchors that contradict the others.
     warnings : int or None
-        How many; the texts are in the pair's ``settings.json``.
+        How many; the texts are in the pair's ``result.json``.
     """
 
     name: str

@@ -23,6 +23,7 @@ from nho.cli.options import (
     Threads,
     chosen_settings,
 )
+from nho.errors import InputError
 from nho.evaluation.ground_truth import GroundTruth
 from nho.evaluation.metrics import evaluate
 from nho.evaluation.sample import load_sample
@@ -33,7 +34,7 @@ from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.pipeline.matching import match
 from nho.problem.anchor_files import read_anchors
 from nho.problem.anchors import Anchors
-from nho.problem.result import MatchResult
+from nho.problem.result import MatchResult, stored_description
 from nho.report.result_folder import check_folder, write_outputs
 
 
@@ -73,7 +74,7 @@ def match_command(
     `--anchors auto` finds them by shape alone; `auto:dpfm`, `auto:ulrssm`, `auto:wormhole` and
     `auto:echomatch` by a network (needs `nho[features]`; `--set weights=FILE` for your own).
 
-    Writes result.npz, settings.json, partial.ply, full.ply and report.html to the folder.
+    Writes result.npz, result.json, partial.ply, full.ply and report.html to the folder.
 
     Example: `nho match scan.ply template.obj --anchors pairs.csv --out result`
 
@@ -178,6 +179,6 @@ def _what_is_in(out: Path) -> Callable[[], str]:
 def _record(out: Path) -> bytes | None:
     """A file that differs from result to result, as it holds their timings."""
     try:
-        return (out / "settings.json").read_bytes()
-    except OSError:
+        return stored_description(out)
+    except (OSError, InputError):
         return None

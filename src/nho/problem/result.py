@@ -16,6 +16,8 @@ from nho.geometry.surface import SurfacePoints
 from nho.runtime.npz import load_arrays
 from nho.settings import Settings
 
+DESCRIPTION = "result.json"  # everything but the arrays
+FORMER_DESCRIPTION = "settings.json"  # the same file in older results
 ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
 
 
@@ -102,13 +104,13 @@ class MatchResult:
         }
 
     def save(self, folder: str | Path, **extra: Any) -> None:
-        """Write ``result.npz`` and ``settings.json`` into an existing folder."""
+        """Write ``result.npz`` and ``result.json`` into an existing folder."""
         folder = Path(folder)
         with open(folder / "result.npz", "wb") as stream:
             np.savez_compressed(stream, **self.arrays())  # type: ignore[arg-type]
         about = finite_or_none({**self.description(), **extra})
         text = json.dumps(about, indent=2, allow_nan=False)
-        (folder / "settings.json").write_text(text + "\n", encoding="utf-8")
+        (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | Path) -> MatchResult:
@@ -146,16 +148,34 @@ class MatchResult:
 
 def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
     """Arrays and description of one and the same result, even if it is replaced meanwhile."""
-    for name in ("result.npz", "settings.json"):
-        if not stat.S_ISREG((folder / name).stat().st_mode):  # a pipe might never end
-            raise InputError(f"{name} is no file; run the match again")
-    text = (folder / "settings.json").read_bytes()
+    _check_regular(folder / "result.npz")
+    text = stored_description(folder)
     while True:
         arrays = load_arrays(folder / "result.npz", ARRAYS)
-        again = (folder / "settings.json").read_bytes()
+        again = stored_description(folder)
         if again == text:
             return arrays, json.loads(text.decode("utf-8"))
         text = again
+
+
+def stored_description(folder: Path) -> bytes:
+    """The content of ``result.json``, or of ``settings.json``, as it was called in older results.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither is there.
+    """
+    path, former = folder / DESCRIPTION, folder / FORMER_DESCRIPTION
+    if former.exists() and not path.exists():
+        path = former
+    _check_regular(path)
+    return path.read_bytes()
+
+
+def _check_regular(path: Path) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
+        raise InputError(f"{path.name} is no file; run the match again")
 
 
 def finite_or_none(value: Any) -> Any:
@@ -184,7 +204,7 @@ def _check_description(result: MatchResult) -> None:
     }
     for name, fit in fits.items():
         if not fit:
-            raise InputError(f"{name!r} of settings.json does not fit; run the match again")
+            raise InputError(f"{name!r} of result.json does not fit; run the match again")
 
 
 def _check(arrays: dict[str, np.ndarray]) -> None:

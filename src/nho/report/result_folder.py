@@ -11,12 +11,13 @@ from typing import Any
 
 from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import Mesh
-from nho.problem.result import MatchResult
+from nho.problem.result import DESCRIPTION, FORMER_DESCRIPTION, MatchResult
 from nho.report import render_report
 from nho.report.colours import view_colours
 from nho.runtime.atomic_folder import PREFIX, whole_folder
 
-FILES = ("result.npz", "settings.json", "partial.ply", "full.ply", "report.html")
+FILES = ("result.npz", DESCRIPTION, "partial.ply", "full.ply", "report.html")
+_KNOWN = (*FILES, FORMER_DESCRIPTION)
 
 
 def write_outputs(
@@ -43,10 +44,10 @@ def write_outputs(
     Returns
     -------
     bytes
-        What was written as ``settings.json``; another process may have replaced it since.
+        What was written as ``result.json``; another process may have replaced it since.
     """
     result.check_meshes(partial, full)
-    with whole_folder(Path(folder), "settings.json", check_folder) as staging:
+    with whole_folder(Path(folder), DESCRIPTION, check_folder) as staging:
         result.save(staging, inputs=_inputs(partial, full), versions=versions())
         colours = view_colours(full, result)
         partial.write(staging / "partial.ply", colours["partial"]["correspondence"])
@@ -55,7 +56,7 @@ def write_outputs(
             shown = {**_hints(result), **(extra or {})}
             page = render_report(partial, full, result, shown, colours)
             (staging / "report.html").write_text(page, encoding="utf-8")
-        return (staging / "settings.json").read_bytes()
+        return (staging / DESCRIPTION).read_bytes()
 
 
 def check_folder(folder: str | Path) -> None:
@@ -79,7 +80,7 @@ def check_folder(folder: str | Path) -> None:
         there = sorted(entry.name for entry in folder.iterdir())
     except FileNotFoundError:
         return
-    others = [name for name in there if name not in FILES and not name.startswith(PREFIX)]
+    others = [name for name in there if name not in _KNOWN and not name.startswith(PREFIX)]
     if others:
         raise InputError(
             f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"

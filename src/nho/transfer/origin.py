@@ -8,7 +8,7 @@ from typing import Any
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.problem.result import MatchResult
+from nho.problem.result import MatchResult, stored_description
 
 
 def load_for(folder: str | Path, partial: Mesh, full: Mesh) -> MatchResult:
@@ -40,8 +40,8 @@ def load_for(folder: str | Path, partial: Mesh, full: Mesh) -> MatchResult:
 
 
 def _inputs(folder: Path) -> dict[str, dict[str, Any]]:
-    """What settings.json says about the meshes; nothing if it was saved without."""
-    about = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+    """What result.json says about the meshes; nothing if it was saved without."""
+    about = json.loads(stored_description(folder).decode("utf-8"))
     inputs = about.get("inputs")
     if not isinstance(inputs, dict):
         return {}

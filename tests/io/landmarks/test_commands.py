@@ -152,7 +152,7 @@ def test_match_takes_two_files_and_the_flip(call, tmp_path):
     result = MatchResult.load(tmp_path / "result")
     np.testing.assert_array_equal(cut.vertex_of_parent[result.anchors[:, 0]], result.anchors[:, 1])
     assert any("turned from RAS to LPS" in warning for warning in result.warnings)
-    stored = json.loads((tmp_path / "result" / "settings.json").read_text(encoding="utf-8"))
+    stored = json.loads((tmp_path / "result" / "result.json").read_text(encoding="utf-8"))
     assert any("turned from RAS to LPS" in warning for warning in stored["warnings"])
     code, _, err = call(*command, "--flip-anchors", "left")
     assert code == 1 and "'left'" in err
