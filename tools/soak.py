@@ -23,7 +23,7 @@ import psutil
 import nho
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
-from nho.problem.anchor_files import read_anchors, write_anchors
+from nho.problem.anchors import read_anchors, write_anchors
 from nho.problem.result import MatchResult
 from nho.report.result_folder import write_outputs
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from nho.geometry.sampling import sample_vertices
     from nho.geometry.surface import SurfacePoints, project
     from nho.pipeline.matching import match
-    from nho.problem.anchor_files import read_anchors, write_anchors
-    from nho.problem.anchors import Anchors
+    from nho.problem.anchors import Anchors, read_anchors, write_anchors
     from nho.problem.result import MatchResult
     from nho.progress import Progress
     from nho.report.result_folder import write_outputs
@@ -67,10 +66,10 @@ _HOMES = {
     "match": "nho.pipeline.matching",
     "preset": "nho.settings",
     "project": "nho.geometry.surface",
-    "read_anchors": "nho.problem.anchor_files",
+    "read_anchors": "nho.problem.anchors",
     "read_ground_truth": "nho.evaluation.ground_truth",
     "sample_vertices": "nho.geometry.sampling",
-    "write_anchors": "nho.problem.anchor_files",
+    "write_anchors": "nho.problem.anchors",
     "write_outputs": "nho.report.result_folder",
 }
 

@@ -17,9 +17,9 @@ from nho.batch.records import Failure as BatchFailure
 from nho.batch.records import Request, find_failure, find_result, record_failure, record_result
 from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
-from nho.geometry.mesh import read_mesh
+from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.problem.anchor_files import read_anchors
+from nho.problem.anchors import read_anchors
 from nho.problem.result import MatchResult
 from nho.report.result_folder import FILES
 from nho.runtime import cache
@@ -37,7 +37,7 @@ def _mesh(suffix: str) -> Callable[[bytes], object]:
     path = Scratch().file(f"scan{suffix}")
 
     def read() -> None:
-        mesh = read_mesh(path)
+        mesh = Mesh.read(path)
         assert mesh.vertices.dtype == np.float64 and mesh.vertices.shape == (mesh.n_vertices, 3)
         assert mesh.faces.dtype == np.int64 and mesh.faces.shape == (mesh.n_faces, 3)
         assert np.isfinite(mesh.vertices).all() and mesh.n_faces > 0

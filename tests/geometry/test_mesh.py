@@ -7,7 +7,7 @@ import pytest
 import trimesh
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh, read_mesh
+from nho.geometry.mesh import Mesh, trusted_mesh
 
 SQUARE = [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]]
 TWO = [[0, 1, 2], [0, 2, 3]]
@@ -142,6 +142,28 @@ def test_digest_is_of_content_and_not_of_name():
     assert mesh.digest() == mesh.digest() and int(mesh.digest(), 16)
 
 
-def test_read_mesh_is_named_after_its_file(tmp_path):
+def test_a_mesh_is_named_after_its_file(tmp_path):
     sphere().write(tmp_path / "Ball.PLY")
-    assert read_mesh(tmp_path / "Ball.PLY").name == "Ball.PLY"
+    assert Mesh.read(tmp_path / "Ball.PLY").name == "Ball.PLY"
+
+
+def test_moved_checks_positions_and_shares_faces():
+    mesh = sphere()
+    positions = 2 * mesh.vertices
+    moved = mesh.moved(positions)
+    assert moved.faces is mesh.faces and moved.name == mesh.name
+    assert moved.area == pytest.approx(4 * mesh.area)
+    positions[0] = np.nan  # a copy was taken
+    assert np.isfinite(moved.vertices).all() and not moved.vertices.flags.writeable
+    with pytest.raises(InputError, match="vertex 0 is .* not finite"):
+        mesh.moved(positions)
+    with pytest.raises(InputError, match="161 positions for 162 vertices"):
+        mesh.moved(mesh.vertices[1:])
+
+
+def test_a_trusted_mesh_is_like_a_checked_one():
+    mesh = sphere()
+    flipped = trusted_mesh(mesh.vertices, mesh.faces[:, ::-1], "other")
+    assert flipped.digest() == Mesh(mesh.vertices, mesh.faces[:, ::-1]).digest()
+    assert flipped.faces.flags.c_contiguous and not flipped.faces.flags.writeable
+    assert flipped.name == "other"

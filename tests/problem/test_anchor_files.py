@@ -8,7 +8,7 @@ import pytest
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import sphere, torus
-from nho.problem.anchor_files import read_anchors, write_anchors
+from nho.problem.anchors import read_anchors, write_anchors
 
 PARTIAL = Mesh(sphere(1).vertices, sphere(1).faces, "scan.ply")
 FULL = Mesh(torus(12, 8).vertices, torus(12, 8).faces, "template.ply")

@@ -140,3 +140,12 @@ def test_inputs_are_not_changed():
     before = pairs.copy()
     Anchors.from_vertices(PARTIAL, FULL, pairs)
     assert np.array_equal(pairs, before)
+
+
+def test_a_given_vertex_stays_the_one_that_was_given():
+    # Two vertices at one place, in one face: the nearest vertex of a point cannot tell them apart.
+    doubled = Mesh(
+        np.vstack([PARTIAL.vertices, PARTIAL.vertices[:1]]), [*PARTIAL.faces, [0, 42, 1]]
+    )
+    anchors = Anchors.from_vertices(doubled, FULL, np.array([[42, 3], [0, 5], [7, 0]]))
+    assert anchors.vertices(doubled, FULL).tolist() == [[42, 3], [0, 5], [7, 0]]

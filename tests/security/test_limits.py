@@ -13,7 +13,7 @@ from nho.batch import read_pairs
 from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
-from nho.problem.anchor_files import read_anchors
+from nho.problem.anchors import read_anchors
 from tests.fuzz import judge, seeds
 
 SIZE = 1 << 20  # bytes

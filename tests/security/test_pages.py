@@ -16,7 +16,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.lab.bench.gallery import render_gallery
 from nho.lab.bench.index import write_index
-from nho.problem.anchor_files import read_anchors
+from nho.problem.anchors import read_anchors
 from nho.report import render_report
 from nho.report.result_folder import write_outputs
 from tests.lab.bench.test_index import hostile

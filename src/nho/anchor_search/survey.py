@@ -13,7 +13,7 @@ import numpy as np
 
 from nho.geometry.coarsening import coarsened
 from nho.geometry.geodesics import distances_from, unfolded_graph
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.relief import relief
 from nho.geometry.spectrum import laplacian
 from nho.geometry.tangents import gradient
@@ -65,7 +65,7 @@ class Survey:
 
     def turned_over(self) -> Survey:
         """The same surface with its other side out."""
-        mesh = Mesh(self.mesh.vertices, self.mesh.faces[:, ::-1], self.mesh.name)
+        mesh = trusted_mesh(self.mesh.vertices, self.mesh.faces[:, ::-1], self.mesh.name)
         return replace(self, mesh=mesh, direction=self.direction.conj(), relief=-self.relief)
 
 

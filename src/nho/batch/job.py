@@ -15,7 +15,7 @@ from nho.batch.records import Request, bytes_digest, find_result, record_result
 from nho.errors import CannotWrite, NhoError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.matching import match
-from nho.problem.anchor_files import read_anchors
+from nho.problem.anchors import read_anchors
 from nho.report.result_folder import write_outputs
 from nho.runtime.terminal import printable
 from nho.settings import Settings

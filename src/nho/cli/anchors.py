@@ -26,7 +26,7 @@ from nho.io.landmarks import (
     write_pairs,
 )
 from nho.pipeline.automatic_anchors import AUTO, check_source, found_anchors, is_automatic
-from nho.problem.anchor_files import write_anchors
+from nho.problem.anchors import write_anchors
 from nho.settings import preset
 
 OutFiles = Annotated[

@@ -32,8 +32,7 @@ from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.pipeline.matching import match
-from nho.problem.anchor_files import read_anchors
-from nho.problem.anchors import Anchors
+from nho.problem.anchors import Anchors, read_anchors
 from nho.problem.result import MatchResult, stored_description
 from nho.report.result_folder import check_folder, write_outputs
 

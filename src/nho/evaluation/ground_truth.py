@@ -12,7 +12,7 @@ from nho.errors import InputError
 from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.problem.anchor_files import read_anchors
+from nho.problem.anchors import read_anchors
 from nho.runtime.npz import load_arrays
 
 _REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region

@@ -44,7 +44,7 @@ class Coverage:
 
 def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
     """Project the full shape's vertices to the partial surface bent to (n, 3) positions."""
-    bent = Mesh(positions, partial.faces, partial.name)
+    bent = partial.moved(positions)
     found, closest = FacingSearch(bent, tried=_TRIED)(full.vertices)
     gap = np.linalg.norm(closest - full.vertices, axis=1) / full.mean_edge_length
     agreement = (bent.face_normals[found.face] * full.vertex_normals).sum(axis=1)

@@ -1,4 +1,4 @@
-"""`Mesh`: a triangle mesh that has been checked once, so that nothing later has to doubt it."""
+"""`Mesh`: a triangle mesh, checked once when it is made."""
 
 import hashlib
 import os
@@ -53,17 +53,32 @@ class Mesh:
         object.__setattr__(self, "faces", _frozen(faces))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Unpickled arrays would be writable; building the mesh anew keeps its promises.
-        return Mesh, (self.vertices, self.faces, self.name)
+        # Unpickled arrays would be writable.
+        return trusted_mesh, (self.vertices, self.faces, self.name)
 
     def __repr__(self) -> str:
         return f"Mesh({self.name!r}, {self.n_vertices} vertices, {self.n_faces} faces)"
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Mesh":
-        """Read a mesh file; the vertices keep the order of the file. See `read_mesh`."""
+        """Read .ply, .obj, .off, .stl, .glb, .gltf, .vtk or .vtp, with the vertices in file order.
+
+        Polygons become fans of triangles. No vertex is reordered, split, merged or dropped, except
+        that an STL, which has no shared vertices, gets its exactly equal corners welded in order
+        of first appearance. Raises `InputError` for everything that is wrong with the file.
+        """
         vertices, faces = read_arrays(path)
         return cls(vertices, faces, Path(path).name)
+
+    def moved(self, vertices: npt.ArrayLike) -> "Mesh":
+        """The same faces with other (n, 3) positions, which are copied and checked."""
+        positions = _checked_vertices(vertices, self.name)
+        if len(positions) != self.n_vertices:
+            raise InputError(
+                f"{self.name}: {len(positions)} positions for {self.n_vertices} vertices; give one "
+                "for each"
+            )
+        return trusted_mesh(positions, self.faces, self.name)
 
     def write(self, path: str | os.PathLike[str], colors: npt.ArrayLike | None = None) -> None:
         """Write a .ply, .off or .obj file, whole or not at all.
@@ -79,7 +94,7 @@ class Mesh:
         """The same mesh with all coordinates times `factor` (positive, without unit)."""
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"{self.name}: a scale of {factor} is not possible; give one above 0")
-        return Mesh(self.vertices * factor, self.faces, self.name)
+        return self.moved(self.vertices * factor)
 
     def digest(self) -> str:
         """Hash of vertices and faces, the same on every machine; the name does not count."""
@@ -120,8 +135,7 @@ class Mesh:
     @cached_property
     def vertex_areas(self) -> FloatArray:
         """(n,) a third of the area of the faces around each vertex."""
-        thirds = np.repeat(self.face_areas / 3, 3)
-        return _frozen(np.bincount(self.faces.ravel(), thirds, minlength=len(self.vertices)))
+        return _frozen(sum_at_vertices(self, self.face_areas / 3))
 
     @cached_property
     def area(self) -> float:
@@ -136,17 +150,8 @@ class Mesh:
     @cached_property
     def vertex_normals(self) -> FloatArray:
         """(n, 3) unit normals, faces weighted by area; zero where no face has area."""
-        sums: FloatArray = np.column_stack(
-            [
-                np.bincount(
-                    self.faces.ravel(),
-                    weights=np.repeat(self._face_crosses[:, axis], 3),
-                    minlength=self.n_vertices,
-                )
-                for axis in range(3)
-            ]
-        )
-        return _frozen(_unit_rows(sums))
+        sums = [sum_at_vertices(self, axis) for axis in self._face_crosses.T]
+        return _frozen(_unit_rows(np.column_stack(sums)))
 
     @cached_property
     def _edges_and_uses(self) -> tuple[IntArray, IntArray]:
@@ -209,14 +214,21 @@ class Mesh:
         return _frozen(components)
 
 
-def read_mesh(path: str | os.PathLike[str]) -> Mesh:
-    """Read .ply, .obj, .off, .stl, .glb, .gltf, .vtk or .vtp, with the vertices in file order.
+def trusted_mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, name: str) -> Mesh:
+    """A mesh without any checks, of vertices and faces taken from meshes that were checked.
 
-    Polygons become fans of triangles. No vertex is reordered, split, merged or dropped, except
-    that an STL, which has no shared vertices, gets its exactly equal corners welded in order of
-    first appearance. Raises InputError for everything that is wrong with the file.
+    The arrays become the mesh's own and read-only; they are copied only if they are not contiguous.
     """
-    return Mesh.read(path)
+    mesh = object.__new__(Mesh)
+    object.__setattr__(mesh, "vertices", _frozen(np.ascontiguousarray(vertices, dtype=np.float64)))
+    object.__setattr__(mesh, "faces", _frozen(np.ascontiguousarray(faces, dtype=np.int64)))
+    object.__setattr__(mesh, "name", name)
+    return mesh
+
+
+def sum_at_vertices(mesh: Mesh, values: FloatArray) -> FloatArray:
+    """(n,) sums of (m,) values of the faces, over the faces around each vertex."""
+    return np.bincount(mesh.faces.ravel(), np.repeat(values, 3), minlength=mesh.n_vertices)
 
 
 def _checked_vertices(given: npt.ArrayLike, name: str) -> FloatArray:
@@ -265,14 +277,13 @@ def _checked_faces(given: npt.ArrayLike, n_vertices: int, name: str) -> IntArray
         raise InputError(
             f"{name}: the faces have shape {written.shape} but (m, 3) is needed; triangulate first"
         )
-    if whole_numbers(written.ravel()) is None:
+    faces = whole_numbers(written.ravel())
+    if faces is None:
         bad = next(i for i, face in enumerate(written) if whole_numbers(face) is None)
         raise InputError(
             f"{name}: face {bad} is {written[bad].tolist()}, not three whole numbers; "
             "give vertex indices"
         )
-    faces = whole_numbers(written.ravel())
-    assert faces is not None
     check_range(faces, n_vertices, name, np.arange(0, len(faces), 3))
     return faces.reshape(-1, 3)
 
@@ -282,7 +293,8 @@ def _unit_rows(rows: FloatArray) -> FloatArray:
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
     length = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.divide(scaled, length, out=np.zeros_like(rows), where=length > 0)
+    unit: FloatArray = np.divide(scaled, length, out=np.zeros_like(rows), where=length > 0)
+    return unit
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

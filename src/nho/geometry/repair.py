@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
-from nho.geometry.mesh import BoolArray, IntArray, Mesh
+from nho.geometry.mesh import BoolArray, IntArray, Mesh, trusted_mesh
 from nho.io.meshes.polygons import equal_points
 
 
@@ -90,7 +90,7 @@ def repair(mesh: Mesh) -> Repaired:
         repaired = mesh
     else:
         solver_faces = solver_of_group[faces[given_face]]
-        repaired = Mesh(mesh.vertices[given_of_solver], solver_faces, mesh.name)
+        repaired = trusted_mesh(mesh.vertices[given_of_solver], solver_faces, mesh.name)
     _note_what_stays(notes, repaired, given_of_solver, given_face)
     for array in (solver_of_given, given_of_solver, given_face):
         array.setflags(write=False)

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
 from nho.geometry.geodesics import distances_from, edge_graph
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import Mesh, sum_at_vertices
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,7 @@ def cut_by_balls(mesh: Mesh, count: int, radius: float, seed: int) -> Cut:
 def ball_centres(mesh: Mesh, count: int, seed: int) -> np.ndarray:
     """(count,) distinct random vertices, each as likely as the area around it."""
     # By area, so that a finely meshed hand does not collect the holes.
-    around = np.bincount(
-        mesh.faces.ravel(), weights=np.repeat(mesh.face_areas, 3), minlength=len(mesh.vertices)
-    )
+    around = sum_at_vertices(mesh, mesh.face_areas)
     if np.count_nonzero(around) < count:
         raise InputError(f"{mesh.name}: fewer than {count} vertices carry area; ask fewer balls")
     generator = np.random.default_rng(seed)
@@ -163,7 +161,7 @@ def bumpy_sphere(n: int = 3, seed: int = 0) -> Mesh:
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     heights = generator.uniform(-0.25, 0.35, size=6)
     bumps = np.exp(4 * (ball.vertices @ directions.T - 1)) @ heights
-    return Mesh(ball.vertices * (1 + bumps)[:, None], ball.faces, name="bumpy-sphere")
+    return Mesh(ball.vertices * (1 + bumps)[:, None], ball.faces, "bumpy-sphere")
 
 
 def torus(around: int = 32, across: int = 16, ratio: float = 0.4) -> Mesh:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh, sum_at_vertices
 
 # Neighbours whose directions span less than this (squared sine) lie on a line, up to round-off.
 _LINE = 1e-12
@@ -45,14 +45,12 @@ def gradient(mesh: Mesh, damping: float = 0.0) -> sp.csr_matrix:
     return sp.csr_matrix(off - sp.diags(np.asarray(off.sum(axis=1)).ravel()))
 
 
-def mean_normals(mesh: Mesh) -> np.ndarray:
+def mean_normals(mesh: Mesh) -> FloatArray:
     """(n, 3) directions of the sums of unit face normals, large faces counting no more."""
-    corners, normals = mesh.faces.ravel(), np.repeat(mesh.face_normals, 3, axis=0)
-    sums = np.stack(
-        [np.bincount(corners, normals[:, axis], mesh.n_vertices) for axis in range(3)], axis=1
-    )
+    sums = np.stack([sum_at_vertices(mesh, axis) for axis in mesh.face_normals.T], axis=1)
     length = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.divide(sums, length, out=np.zeros_like(sums), where=length > 0)
+    unit: FloatArray = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0)
+    return unit
 
 
 def tangent_frames(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -64,7 +64,7 @@ def network_inputs(
             )
         mesh = mesh.scaled(float(1 / np.sqrt(full.area)))
         if architecture.frame == "centred":
-            mesh = Mesh(mesh.vertices - _centre(mesh), mesh.faces, mesh.name)
+            mesh = mesh.moved(mesh.vertices - _centre(mesh))
         return _network_input(mesh, architecture, modes, laplacian)
 
     return made(partial), made(full)

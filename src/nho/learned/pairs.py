@@ -36,7 +36,7 @@ def where_given(side: Side) -> Mesh:
     given = side.given.vertices[side.given_of_solver]
     origin = given.mean(axis=0)
     unit = np.linalg.norm(side.mesh.vertices) / np.linalg.norm(given - origin)
-    return Mesh(side.mesh.vertices + unit * origin, side.mesh.faces, side.mesh.name)
+    return side.mesh.moved(side.mesh.vertices + unit * origin)
 
 
 @dataclass(frozen=True)

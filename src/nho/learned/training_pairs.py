@@ -106,7 +106,7 @@ def _with_truth(
 
     # Poses differ in area as no two scans of one surface do: each is brought to its own unit.
     partial_mesh, full_mesh = (
-        Mesh(mesh.vertices @ _any_rotation(random) / np.sqrt(uncut.area), mesh.faces, mesh.name)
+        mesh.moved(mesh.vertices @ _any_rotation(random) / np.sqrt(uncut.area))
         for mesh, uncut in ((cut.mesh, posed.mesh), (full.mesh, full.mesh))
     )
     return TrainingPair(partial_mesh, full_mesh, truth, vertex, region)

@@ -10,7 +10,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.coarsening import Coarse, coarsened
 from nho.geometry.coverage import coverage
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.pipeline.upsampling import carried_images, facing, located, on_surface
 from nho.problem.preparation import Problem, Side
 from nho.problem.solution import Answer
@@ -180,7 +180,7 @@ def _covered_anew(
     def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
         used = np.zeros(len(full.vertices), dtype=bool)
         used[faces[rows]] = True
-        part = Mesh(full.vertices[used], (np.cumsum(used) - 1)[faces[rows]], full.name)
+        part = trusted_mesh(full.vertices[used], (np.cumsum(used) - 1)[faces[rows]], full.name)
         found = coverage(partial, positions, part).score()
         return used, _per_edge(found, part.mean_edge_length, full.mean_edge_length)
 

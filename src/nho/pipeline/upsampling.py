@@ -79,7 +79,7 @@ def carried_images(
 
 def facing(mesh: Mesh, images: np.ndarray, points: SurfacePoints, full: Mesh) -> int:
     """1 if a surface laid at its images faces the way the full one does there, -1 if opposite."""
-    normals = Mesh(images, mesh.faces, mesh.name).vertex_normals
+    normals = mesh.moved(images).vertex_normals
     return 1 if (normals * full.face_normals[points.face]).sum() >= 0 else -1
 
 
@@ -90,7 +90,7 @@ def on_surface(
 
     ``side`` is -1 where the two meshes are oriented in opposite ways.
     """
-    normals = side * Mesh(images, fine.faces, fine.name).vertex_normals
+    normals = side * fine.moved(images).vertex_normals
     search = FacingSearch(full, _NORMAL_WEIGHT * full.mean_edge_length)
     blocks = pool.over_rows(lambda rows: search(images[rows], normals[rows])[0], len(images), _ROWS)
     return _joined(blocks)

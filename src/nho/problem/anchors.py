@@ -9,10 +9,10 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.landmarks import Files, LandmarkPairs, Landmarks, read_pairs
+from nho.io.landmarks import Files, LandmarkPairs, Landmarks, read_pairs, write_pairs
 from nho.io.landmarks.indices import index_pairs
 from nho.io.landmarks.placing import at_vertices, projected
-from nho.io.landmarks.points import OPPOSITE_AXES, POSITION
+from nho.io.landmarks.points import OPPOSITE_AXES, POSITION, VERTEX
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface
 FLIPS = ("none", "partial", "full", "both")
@@ -34,6 +34,8 @@ class Anchors:
         File name, for messages.
     notes : tuple of str
         What a user should know of how they were read; they become warnings of the match.
+    indices : (m, 2) int array, optional
+        Vertices that were given as such; -1 where a point was given otherwise.
     """
 
     partial: SurfacePoints
@@ -42,6 +44,7 @@ class Anchors:
     gaps: np.ndarray
     source: str = "anchors"
     notes: tuple[str, ...] = ()
+    indices: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -68,7 +71,7 @@ class Anchors:
             raise InputError(f"flip is {flip!r}; choose {', '.join(FLIPS)}")
         pairs = pairs.complete()
         notes = [*pairs.partial.notes, *pairs.full.notes, *pairs.notes]
-        points, gaps = [], []
+        placed, indices = [], []
         for side, mesh, landmarks in (
             ("partial", partial, pairs.partial),
             ("full", full, pairs.full),
@@ -77,16 +80,17 @@ class Anchors:
             if flipped:
                 landmarks = landmarks.flipped()
             notes += _axes_notes(landmarks, mesh, flipped)
-            placed, gap = landmarks.on(mesh, side)
-            points.append(placed)
-            gaps.append(gap)
+            placed.append(landmarks.on(mesh, side))
+            indices.append(np.where(landmarks.kind == VERTEX, landmarks.vertex, -1))
+        (on_partial, partial_gaps), (on_full, full_gaps) = placed
         return cls(
-            points[0],
-            points[1],
+            on_partial,
+            on_full,
             pairs.names,
-            np.stack(gaps, axis=1),
+            np.stack([partial_gaps, full_gaps], axis=1),
             pairs.source,
             tuple(dict.fromkeys(notes)),
+            np.stack(indices, axis=1),
         )
 
     @classmethod
@@ -107,6 +111,7 @@ class Anchors:
             names,
             np.zeros((len(pairs), 2)),
             source,
+            indices=pairs,
         )
 
     @classmethod
@@ -120,28 +125,27 @@ class Anchors:
         source: str = "anchors",
     ) -> Anchors:
         """Anchors from (m, 3) coordinates on each shape, projected to its surface."""
-        columns, gaps = [], []
         if len(partial_positions) != len(full_positions):
             raise InputError(
                 f"{source}: {len(partial_positions)} positions on {partial.name} but "
                 f"{len(full_positions)} on {full.name}; anchors come in pairs"
             )
         names = names or tuple(str(row) for row in range(len(partial_positions)))
+        placed = []
         for side, mesh, given in (
             ("partial", partial, partial_positions),
             ("full", full, full_positions),
         ):
             positions = np.asarray(given, dtype=np.float64).reshape(-1, 3)
-            points, gap = projected(mesh, positions, names, source, side=side)
-            columns.append(points)
-            gaps.append(gap)
-        return cls(columns[0], columns[1], names, np.stack(gaps, axis=1), source)
+            placed.append(projected(mesh, positions, names, source, side=side))
+        (on_partial, partial_gaps), (on_full, full_gaps) = placed
+        return cls(on_partial, on_full, names, np.stack([partial_gaps, full_gaps], axis=1), source)
 
     def vertices(self, partial: Mesh, full: Mesh) -> np.ndarray:
-        """(m, 2) nearest vertices of the pairs."""
-        return np.stack(
-            [self.partial.nearest_vertex(partial), self.full.nearest_vertex(full)], axis=1
-        )
+        """(m, 2) vertices as they were given, or the nearest ones of other points."""
+        nearest = self.partial.nearest_vertex(partial), self.full.nearest_vertex(full)
+        given = np.full((len(self), 2), -1) if self.indices is None else self.indices
+        return np.where(given >= 0, given, np.stack(nearest, axis=1))
 
     def landmarks(self, partial: Mesh, full: Mesh) -> LandmarkPairs:
         """The pairs as landmarks, to be written."""
@@ -154,6 +158,47 @@ class Anchors:
             self.names,
             source=self.source,
         )
+
+
+def read_anchors(files: Files, partial: Mesh, full: Mesh, flip: str = "none") -> Anchors:
+    """Read anchors from one file of pairs, or from two files of landmarks (partial, full).
+
+    A CSV of pairs has the columns ``partial,full`` (vertex indices counted from 0) or
+    ``partial_x, partial_y, partial_z, full_x, full_y, full_z`` (coordinates, projected to the
+    surfaces), and optionally ``name``. All formats: docs/files.md.
+    """
+    return Anchors.read(files, partial, full, flip)
+
+
+def write_anchors(
+    files: Files,
+    anchors: Anchors | np.ndarray,
+    partial: Mesh | None = None,
+    full: Mesh | None = None,
+) -> tuple[str, ...]:
+    """Write anchors to one file of pairs, or to two files of landmarks (partial, full).
+
+    Parameters
+    ----------
+    anchors : Anchors, or (m, 2) int array of vertices
+        In an array, a full index of -1 is a point still to be marked.
+    partial, full : Mesh, optional
+        Needed for `Anchors`, and where the format holds no vertices.
+
+    Returns
+    -------
+    tuple of str
+        What the format could not keep.
+    """
+    if not isinstance(anchors, Anchors):
+        columns = np.transpose(anchors)
+        own, other = (Landmarks.at_vertices(column, source="anchors") for column in columns)
+        pairs = LandmarkPairs(own, other, own.names, source="anchors")
+    elif partial is None or full is None:
+        raise InputError("give both meshes, to write anchors that lie on them")
+    else:
+        pairs = anchors.landmarks(partial, full)
+    return write_pairs(files, pairs, partial, full)
 
 
 def _axes_notes(landmarks: Landmarks, mesh: Mesh, flipped: bool) -> list[str]:

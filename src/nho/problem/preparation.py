@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
-from nho.geometry.ordering import canonical_order, reordered
+from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.repair import Repaired, faces_to_flip, repair, zero_area_faces
 from nho.geometry.surface import SurfacePoints
 from nho.problem.anchors import FEWEST, Anchors
@@ -32,8 +31,8 @@ class Side:
     ----------
     given : Mesh
     mesh : Mesh
-        Repaired, without components that hold no anchor, in an order of its own (see
-        `ordering`), centred, in units of sqrt(area of the full shape).
+        Repaired, without components that hold no anchor, in `canonical_order`, centred, in units
+        of sqrt(area of the full shape).
     solver_of_given : (n_given,) int array
         -1 = the solver does not see this vertex.
     given_of_solver : (n,) int array
@@ -86,7 +85,7 @@ class Problem:
         on the given full mesh, one per given vertex of the partial shape."""
         side = self.full
         face = np.where(points.face >= 0, side.given_face[points.face], -1)
-        # Welding renames corners and turning a face over swaps two: find each weight its corner.
+        # Welding renames corners and flipping a face swaps two: find each weight its corner.
         solver, given = side.mesh.faces, side.solver_of_given[side.given.faces]
         column = (given[face][:, :, None] == solver[points.face][:, None, :]).argmax(axis=2)
         weights = np.take_along_axis(points.barycentric, column, axis=1)
@@ -238,8 +237,8 @@ def _check_area(mesh: Mesh) -> None:
 
 
 def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
-    """Keep components that hold an anchor (the largest if there is none); turn faces one way; put
-    in canonical order; centre."""
+    """Keep components that hold an anchor (the largest if there is none), flip faces so that they
+    agree, put in canonical order and centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_given[anchored]])
     why = "hold no anchor"
@@ -263,22 +262,47 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     renumber = np.cumsum(keep) - 1
     kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
     vertices = done.mesh.vertices[keep]
-    mesh = Mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
-    turned = faces_to_flip(mesh)
-    if turned.any():
-        first = done.given_face[kept_faces[np.argmax(turned)]]
+    mesh = trusted_mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
+    flipped = faces_to_flip(mesh)
+    if flipped.any():
+        first = done.given_face[kept_faces[np.argmax(flipped)]]
         notes.append(
-            f"{given.name}: turned over {int(turned.sum())} of {len(turned)} faces, which ran "
+            f"{given.name}: turned over {int(flipped.sum())} of {len(flipped)} faces, which ran "
             f"the other way round than their neighbours (first: face {first})"
         )
-        faces = np.where(turned[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
-        mesh = Mesh(vertices, faces, given.name)
+        faces = np.where(flipped[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
+        mesh = trusted_mesh(vertices, faces, given.name)
     order = canonical_order(mesh)
     mesh, face_order = reordered(mesh, order)
     given_of_solver = done.given_of_solver[keep][order]
     place = np.full(len(keep), -1)
     place[np.flatnonzero(keep)[order]] = np.arange(len(order))
     solver_of_given = np.where(done.solver_of_given >= 0, place[done.solver_of_given], -1)
-    centred = Mesh(mesh.vertices - mesh.vertices.mean(axis=0), mesh.faces, given.name)
+    centred = mesh.moved(mesh.vertices - mesh.vertices.mean(axis=0))
     faces = done.given_face[kept_faces[face_order]]
     return Side(given, centred, solver_of_given, given_of_solver, faces), notes
+
+
+def canonical_order(mesh: Mesh) -> np.ndarray:
+    """(n,) vertices by their distance to the mean vertex; ties, by symmetry, by coordinates.
+
+    Training amplifies the rounding of sums, and sums depend on order. So the solver never sees the
+    order of a file: a shuffled mesh gives the same bits, and a moved or scaled one the same order
+    (unless it is symmetric). Anchors do not count, so that a spectrum kept from one match serves
+    the next.
+    """
+    x, y, z = mesh.vertices.T
+    centre = np.sort(mesh.vertices, axis=0).mean(axis=0)  # summed from small to large: order-free
+    return np.lexsort((z, y, x, np.linalg.norm(mesh.vertices - centre, axis=1)))
+
+
+def reordered(mesh: Mesh, order: np.ndarray) -> tuple[Mesh, np.ndarray]:
+    """The mesh with vertices in ``order`` and faces sorted, and the (m,) old index of each face.
+
+    Corners keep their order within a face, so barycentric weights stay what they were.
+    """
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    faces = place[mesh.faces]
+    face_order = np.lexsort(np.sort(faces, axis=1).T[::-1])
+    return trusted_mesh(mesh.vertices[order], faces[face_order], mesh.name), face_order

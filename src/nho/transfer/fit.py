@@ -134,7 +134,7 @@ def _outcome(
     inner = on_scan[template.rest.faces].all(axis=1)
     moved = template.with_loose_parts(following.positions) * unit
     return Fit(
-        mesh=Mesh(moved, full.faces, full.name),
+        mesh=full.moved(moved),
         on_scan=template.spread(on_scan, False),
         distance=template.spread(distance * unit, np.nan),
         scan_size=scan.size * unit,

@@ -10,7 +10,7 @@ import pytest
 import trimesh
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh, read_mesh
+from nho.geometry.mesh import Mesh
 from nho.io.attributes import (
     Attributes,
     Texture,
@@ -92,7 +92,7 @@ def test_the_mesh_beside_the_attributes_is_the_one_of_the_plain_reader(
     tmp_path, whole, everything, suffix
 ):
     mesh, _, _ = written(tmp_path, suffix, whole, everything)
-    assert mesh.digest() == read_mesh(tmp_path / f"out{suffix}").digest()
+    assert mesh.digest() == Mesh.read(tmp_path / f"out{suffix}").digest()
 
 
 @pytest.mark.parametrize("suffix", [*MESHES, *TABLES])

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nho.errors import InputError
-from nho.geometry.mesh import read_mesh
+from nho.geometry.mesh import Mesh
 
 POINTS = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0.75]]
 POLYGONS = [[3, 2, 1, 0], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
@@ -129,7 +129,7 @@ GOOD = {
 def read(tmp_path, data, suffix):
     path = tmp_path / f"scan{suffix}"
     path.write_bytes(data)
-    return read_mesh(path)
+    return Mesh.read(path)
 
 
 @pytest.mark.parametrize("case", GOOD)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh, read_mesh
+from nho.geometry.mesh import Mesh
 from nho.io.meshes import files
 
 # A pyramid over a square: one quad and four triangles, no two vertices alike.
@@ -53,7 +53,7 @@ def read(tmp_path, data, suffix):
     path.write_bytes(data.encode("latin-1") if isinstance(data, str) else data)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return read_mesh(path)
+        return Mesh.read(path)
 
 
 def refused(tmp_path, data, suffix, message):
@@ -204,7 +204,7 @@ def test_what_is_no_mesh_file_is_refused(tmp_path):
         (tmp_path / "mesh", "ends in .ply, .obj, .off"),
     ]:
         with pytest.raises(InputError, match=message):
-            read_mesh(path)
+            Mesh.read(path)
     for suffix in (".ply", ".obj", ".off", ".stl", ".glb", ".gltf", ".vtk", ".vtp"):
         refused(tmp_path, b"", suffix, "the file is empty")
         refused(tmp_path, b" \r\n\0", suffix, "the file is empty")
@@ -238,7 +238,7 @@ def test_written_files_come_back_bit_for_bit(tmp_path, suffix, channels, kind):
     given = colors if kind == np.uint8 else colors / 255.0
     path.write_text("an older file")
     mesh.write(path, given if channels else None)
-    assert read_mesh(path).digest() == mesh.digest()
+    assert Mesh.read(path).digest() == mesh.digest()
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     oracle = trimesh.load(path, process=False, maintain_order=True)
     assert np.array_equal(oracle.faces, mesh.faces)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nho.errors import InputError
-from nho.geometry.mesh import read_mesh
+from nho.geometry.mesh import Mesh
 
 POINTS = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0.5, 0.5, 0.75]]
 TRIANGLES = [[3, 2, 1], [3, 1, 0], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]
@@ -55,7 +55,7 @@ def glb(change=None):
 def read(tmp_path, data, suffix):
     path = tmp_path / f"scan{suffix}"
     path.write_bytes(data)
-    return read_mesh(path)
+    return Mesh.read(path)
 
 
 @pytest.mark.parametrize(("data", "suffix"), [(glb(), ".glb"), (gltf(), ".gltf")])
@@ -103,7 +103,7 @@ def test_files_of_trimesh_are_read_as_trimesh_meant_them(tmp_path):
     for suffix in (".glb", ".ply", ".off", ".obj", ".stl"):
         path = tmp_path / f"ball{suffix}"
         ball.export(path)
-        mesh = read_mesh(path)
+        mesh = Mesh.read(path)
         assert np.allclose(mesh.vertices[mesh.faces], ball.triangles, atol=1e-6), suffix
         if suffix != ".stl":
             assert np.array_equal(mesh.faces, ball.faces), suffix

@@ -140,7 +140,7 @@ def upright(mesh: Mesh) -> np.ndarray:
     extent = np.ptp(mesh.vertices[used(mesh)], axis=0)
     if extent[0] >= extent[1:].min():
         return first_view(mesh)
-    return first_view(Mesh(mesh.vertices @ onward.T, mesh.faces, mesh.name)) @ onward
+    return first_view(mesh.moved(mesh.vertices @ onward.T)) @ onward
 
 
 def support_colours(claimed: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -181,7 +181,7 @@ def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:
     matrix, triangle = np.linalg.qr(random.standard_normal((3, 3)))
     matrix = matrix * np.sign(np.diag(triangle))  # makes the distribution uniform
     matrix[:, 0] *= np.linalg.det(matrix)  # no reflection
-    return Mesh(mesh.vertices @ matrix.T, mesh.faces, mesh.name)
+    return mesh.moved(mesh.vertices @ matrix.T)
 
 
 def _moved(

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from nho.lab.speed.sized_pairs import SizedPair
-from nho.problem.anchor_files import write_anchors
+from nho.problem.anchors import write_anchors
 
 YARDSTICK = "import numpy, scipy.sparse"
 HELP = "nho --help"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.orientation import Turning
 from nho.problem.preparation import Problem
 from nho.recipes.guided.anchor_checks import relative_scale, robust_scale, trusted
@@ -117,7 +117,7 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
     enough = len(distances.anchors) >= _FEWEST_TO_TURN
     if turning is not None and enough and turning.alike(distances.anchors) < _OPPOSED:
         turning = turning.turned_over()
-        partial = Mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
+        partial = trusted_mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
         notes.append(
             f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
             "one was turned over. If one shape is a mirror image, reflect it first"

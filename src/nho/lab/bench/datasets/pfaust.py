@@ -207,4 +207,4 @@ def _number(name: str, root: Path) -> int:
 
 def _unit_area(mesh: Mesh) -> Mesh:
     centred = mesh.vertices - mesh.vertices.mean(axis=0)
-    return Mesh(centred / np.sqrt(mesh.area), mesh.faces, mesh.name)
+    return mesh.moved(centred / np.sqrt(mesh.area))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nho.geometry.mesh import Mesh
-from nho.geometry.ordering import canonical_order, reordered
+from nho.problem.preparation import canonical_order, reordered
 
 
 @pytest.fixture(scope="module")
