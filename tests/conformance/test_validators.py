@@ -13,22 +13,22 @@ from tests.conformance.running import through_python
 
 HOME = Path(nho.__file__).parent
 ROOMS = (
-    *("mesh.py", "repair.py", "problem.py", "anchors.py", "common_ground.py"),
-    *(f"landmarks/{room}.py" for room in ("files", "indices", "pairing", "placing", "points")),
-    "landmarks/table.py",
+    *("geometry/mesh.py", "geometry/repair.py", "problem/preparation.py", "problem/anchors.py"),
+    "recipes/guided/comparable.py",
+    *(f"io/landmarks/{room}.py" for room in ("files", "pairing", "placing", "points", "table")),
 )
 # Not on the way of a match, so no class of input can reach them.
 ELSEWHERE = {
-    ("mesh.py", "scaled"),
-    ("anchors.py", "from_positions"),  # different numbers of positions: only from Python
-    ("anchors.py", "from_landmarks"),  # an unknown flip is an option, not an input
-    ("landmarks/points.py", "_check_coordinates"),  # likewise
-    ("landmarks/points.py", "by_position"),
-    ("landmarks/points.py", "by_face"),
-    ("landmarks/files.py", "write_pairs"),
-    ("landmarks/files.py", "_content"),  # a file that is there but cannot be read
-    ("landmarks/files.py", "_write"),
-    ("problem.py", "as_mesh"),  # neither mesh nor path: see test_problem
+    ("geometry/mesh.py", "scaled"),
+    ("problem/anchors.py", "from_positions"),  # different numbers of positions: only from Python
+    ("problem/anchors.py", "from_landmarks"),  # an unknown flip is an option, not an input
+    ("io/landmarks/points.py", "_check_coordinates"),  # likewise
+    ("io/landmarks/points.py", "by_position"),
+    ("io/landmarks/points.py", "by_face"),
+    ("io/landmarks/files.py", "write_pairs"),
+    ("io/landmarks/files.py", "_content"),  # a file that is there but cannot be read
+    ("io/landmarks/files.py", "_write"),
+    ("problem/preparation.py", "as_mesh"),  # neither mesh nor path: see test_problem
 }
 
 

@@ -10,8 +10,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.landmarks import Files, LandmarkPairs, Landmarks, read_pairs, write_pairs
-from nho.io.landmarks.indices import index_pairs
-from nho.io.landmarks.placing import at_vertices, projected
+from nho.io.landmarks.placing import at_vertices, index_pairs, projected
 from nho.io.landmarks.points import OPPOSITE_AXES, POSITION, VERTEX
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface

@@ -1,7 +1,5 @@
 """Landmarks and pairs from files and to files; the suffix chooses the format."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,10 +8,9 @@ from typing import Any
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.io.landmarks import ljson, meshlab, own_json, slicer_fcsv, slicer_json, table, wrap
-from nho.io.landmarks.naming import listed
+from nho.io.landmarks import ljson, meshlab, own_json, slicer, table, wrap
 from nho.io.landmarks.pairing import LandmarkPairs, pair_up
-from nho.io.landmarks.parsing import document_of
+from nho.io.landmarks.parsing import document_of, listed
 from nho.io.landmarks.points import VERTEX, Landmarks
 from nho.runtime.atomic_file import write_whole
 
@@ -40,35 +37,32 @@ class Format:
     kinds: str
 
 
-def _read_json(data: bytes, name: str) -> Landmarks:
-    """Any of the formats that are JSON, told by what is in it."""
-    document = document_of(data, name)
+def _from_json(parse: Callable[[Any, str], Landmarks]) -> Callable[[bytes, str], Landmarks]:
+    return lambda data, name: parse(document_of(data, name), name)
+
+
+def _parse_any(document: Any, name: str) -> Landmarks:
+    """Any of the formats that are JSON; the content says which."""
     if own_json.holds_pairs(document):
         raise InputError(f"{name}: it holds pairs; a file of pairs is given alone")
-    return _json_reader(document)(document, name)
-
-
-def _json_reader(document: Any) -> Callable[[Any, str], Landmarks]:
-    if isinstance(document, dict):
-        if "points" in document:
-            return own_json.parse
-        if "markups" in document:
-            return slicer_json.parse
-        if "version" in document:
-            return ljson.parse
-        return wrap.parse
-    if isinstance(document, list) and any(isinstance(entry, list) for entry in document):
-        return wrap.parse
-    return own_json.parse
+    parse = own_json.parse
+    if isinstance(document, dict) and "points" not in document:
+        by_key = {"markups": slicer.parse_markups, "version": ljson.parse}
+        parse = next((by_key[key] for key in by_key if key in document), wrap.parse)
+    elif isinstance(document, list) and any(isinstance(entry, list) for entry in document):
+        parse = wrap.parse
+    return parse(document, name)
 
 
 FORMATS = {
     ".csv": Format("CSV", table.read, table.write, "one kind"),
-    ".json": Format("JSON", _read_json, own_json.write, "any"),
-    ".mrk.json": Format("3D Slicer", slicer_json.read, slicer_json.write, "positions"),
-    ".fcsv": Format("3D Slicer, older", slicer_fcsv.read, slicer_fcsv.write, "positions"),
+    ".json": Format("JSON", _from_json(_parse_any), own_json.write, "any"),
+    ".mrk.json": Format(
+        "3D Slicer", _from_json(slicer.parse_markups), slicer.write_markups, "positions"
+    ),
+    ".fcsv": Format("3D Slicer, older", slicer.read_fcsv, slicer.write_fcsv, "positions"),
     ".pp": Format("MeshLab", meshlab.read, meshlab.write, "positions"),
-    ".ljson": Format("landmarker.io", ljson.read, ljson.write, "positions"),
+    ".ljson": Format("landmarker.io", _from_json(ljson.parse), ljson.write, "positions"),
     ".txt": Format("Faceform Wrap", wrap.read, wrap.write, "faces"),
 }
 READABLE = WRITABLE = tuple(FORMATS)
@@ -194,9 +188,7 @@ def _written(
     elif file.kinds == "faces":
         landmarks = landmarks.by_face(mesh)
     notes = landmarks.notes[known:]
-    gone = [
-        name for name, there in zip(landmarks.names, landmarks.defined, strict=True) if not there
-    ]
+    gone = landmarks.missing_names()
     if gone and suffix == ".txt":
         notes += (f"{path}: points that are not set are left out ({listed(gone)})",)
     return file.write(landmarks), notes

@@ -1,7 +1,5 @@
 """landmarker.io's and menpo's LJSON (`.ljson`), versions 1 to 3: points in labelled groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from nho.errors import InputError
@@ -10,7 +8,6 @@ from nho.io.landmarks.parsing import (
     a_text,
     an_index,
     an_object,
-    document_of,
     json_bytes,
     numbers,
     short,
@@ -18,13 +15,8 @@ from nho.io.landmarks.parsing import (
 from nho.io.landmarks.points import Landmarks, Rows
 
 
-def read(data: bytes, name: str) -> Landmarks:
-    """All points; a label of one point is its name, others are followed by a number."""
-    return parse(document_of(data, name), name)
-
-
 def parse(document: Any, name: str) -> Landmarks:
-    """The same from the document."""
+    """All points; a label of one point is its name, others are followed by a number."""
     file = an_object(document, "the file", name)
     rows = Rows(name)
     version = file.get("version")
@@ -94,9 +86,7 @@ def _read_point(name: str, point: Any, rows: Rows) -> None:
 
 def write(landmarks: Landmarks) -> bytes:
     """Version 2, which landmarker.io and every menpo read; every point has its own label."""
-    there = landmarks.defined
-    places = landmarks.position.tolist()
-    points = [place if known else [None] * 3 for place, known in zip(places, there, strict=True)]
+    points = [[None] * 3 if place is None else place for _, place in landmarks.named_positions()]
     labels = [{"label": name, "mask": [row]} for row, name in enumerate(landmarks.names)]
     marks = {"points": points, "connectivity": []}
     return json_bytes({"labels": labels, "landmarks": marks, "version": 2})

@@ -1,7 +1,5 @@
 """MeshLab's picked points (`.pp`): XML with a `point` for each."""
 
-from __future__ import annotations
-
 from xml.sax.saxutils import quoteattr
 
 from nho.errors import InputError
@@ -47,10 +45,8 @@ def write(landmarks: Landmarks) -> bytes:
     """Picked points, as MeshLab writes them."""
     lines = ["<!DOCTYPE PickedPoints>", "<PickedPoints>"]
     lines += [" <DocumentData>", '  <templateName name=""/>', " </DocumentData>"]
-    rows = zip(landmarks.names, landmarks.position.tolist(), landmarks.defined, strict=True)
-    for name, place, there in rows:
-        x, y, z = place if there else (0.0, 0.0, 0.0)
-        lines.append(
-            f' <point x="{x!r}" y="{y!r}" z="{z!r}" active="{int(there)}" name={quoteattr(name)}/>'
-        )
+    for name, place in landmarks.named_positions():
+        x, y, z = place or (0.0, 0.0, 0.0)
+        active, label = int(place is not None), quoteattr(name)
+        lines.append(f' <point x="{x!r}" y="{y!r}" z="{z!r}" active="{active}" name={label}/>')
     return "\n".join([*lines, "</PickedPoints>", ""]).encode()

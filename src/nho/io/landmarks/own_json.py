@@ -1,7 +1,5 @@
 """nho's own JSON (`.json`): pairs or points, each a vertex, a place in a face, or coordinates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from nho.errors import InputError
@@ -22,11 +20,10 @@ _SIDES = ("partial", "full")
 
 def holds_pairs(document: Any) -> bool:
     """Whether the document is one of pairs (and not of points)."""
-    entries = document.get("pairs") if isinstance(document, dict) else document
-    if isinstance(document, dict) and "pairs" in document:
-        return True
-    return isinstance(entries, list) and any(
-        isinstance(entry, dict) and set(_SIDES) & set(entry) for entry in entries
+    if isinstance(document, dict):
+        return "pairs" in document
+    return isinstance(document, list) and any(
+        isinstance(entry, dict) and set(_SIDES) & set(entry) for entry in document
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.landmarks.naming import listed
+from nho.io.landmarks.parsing import listed
 from nho.io.landmarks.points import Landmarks
 
 _ENOUGH = 3  # equal names from which on names pair; fewer fix no place on a surface
@@ -21,14 +21,10 @@ class LandmarkPairs:
 
     Attributes
     ----------
-    partial, full : Landmarks
-        Of equal length; either may miss points.
-    names : tuple of str
-        Of the pairs.
-    notes : tuple of str
-        How they were paired, and what was left out.
-    source : str
-        File names, for messages.
+    partial, full : of equal length; either may miss points.
+    names : of the pairs.
+    notes : how they were paired, and what was left out.
+    source : file names, for messages.
     """
 
     partial: Landmarks
@@ -44,8 +40,7 @@ class LandmarkPairs:
         """Only the pairs with both points; a note names the others."""
         notes = self.notes
         for side, shape in ((self.partial, "partial"), (self.full, "full")):
-            gone = [name for name, there in zip(side.names, side.defined, strict=True) if not there]
-            if gone:
+            if gone := side.missing_names():
                 notes += (
                     f"{side.source}: {len(gone)} of {_points(len(side))} on the {shape} shape not "
                     f"set, left out ({listed(gone)})",

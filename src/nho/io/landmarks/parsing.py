@@ -1,14 +1,18 @@
-"""What the readers of landmark files share: text, JSON and numbers, or a sentence."""
+"""What the readers of landmark files share: text, JSON, names and numbers.
 
-from __future__ import annotations
+A function that checks a value takes what it is and the name of the file, for the message.
+"""
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from nho.errors import InputError
 
 _LINE = 160  # characters of a line of JSON: a point with all its digits
+_LONGEST_NAME = 200  # characters
+_LISTED = 6  # names in a note before "and so on"
 
 
 def text_of(data: bytes, name: str) -> str:
@@ -62,21 +66,21 @@ def _json_lines(value: Any, indent: str) -> str:
 
 
 def an_object(value: Any, what: str, name: str) -> dict[str, Any]:
-    """A JSON object, or a sentence."""
+    """Check that a value is a JSON object."""
     if not isinstance(value, dict):
         raise InputError(f"{name}: {what} is {short(value)}, not an object; export it again")
     return value
 
 
 def a_list(value: Any, what: str, name: str) -> list[Any]:
-    """A JSON list, or a sentence."""
+    """Check that a value is a JSON list."""
     if not isinstance(value, list):
         raise InputError(f"{name}: {what} is {short(value)}, not a list; export it again")
     return value
 
 
 def a_text(value: Any, what: str, name: str) -> str:
-    """A JSON string (a number will do, null is ""), or a sentence."""
+    """Check that a value is a JSON string; a number will do, null is ""."""
     if value is None:
         return ""
     if isinstance(value, bool | list | dict):
@@ -85,7 +89,7 @@ def a_text(value: Any, what: str, name: str) -> str:
 
 
 def numbers(value: Any, count: int, what: str, name: str) -> list[float]:
-    """A JSON list of so many numbers, or a sentence."""
+    """Check that a value is a JSON list of so many numbers."""
     values = a_list(value, what, name)
     if len(values) != count:
         raise InputError(
@@ -95,7 +99,7 @@ def numbers(value: Any, count: int, what: str, name: str) -> list[float]:
 
 
 def a_number(value: Any, what: str, name: str) -> float:
-    """A JSON number, or a sentence."""
+    """Check that a value is a JSON number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return float(value)
@@ -105,7 +109,7 @@ def a_number(value: Any, what: str, name: str) -> float:
 
 
 def an_index(value: Any, what: str, name: str) -> int:
-    """A JSON number that is whole, or a sentence."""
+    """Check that a value is a JSON number that is whole."""
     number = a_number(value, what, name)
     if not (abs(number) < 2.0**53 and number == int(number)):
         raise InputError(f"{name}: {what} has the index {short(value)}; give a whole number")
@@ -124,3 +128,15 @@ def short(value: Any) -> str:
     """A value in a message."""
     shown = repr(value) if not isinstance(value, dict | list) else type(value).__name__
     return shown if len(shown) <= 40 else shown[:37] + "..."
+
+
+def clean_name(name: str) -> str:
+    """A name as it may stand in a file and in a message: one printable line, not endless."""
+    printable = "".join(character if character.isprintable() else " " for character in name)
+    return printable.strip()[:_LONGEST_NAME].rstrip()
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names for a note."""
+    shown = ", ".join(name if len(name) <= 40 else name[:37] + "..." for name in names[:_LISTED])
+    return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")

@@ -1,6 +1,7 @@
-"""Points as they are given (vertices, faces, coordinates) to points on a mesh."""
+"""Points as they are given (vertices, faces, coordinates) to points on a mesh.
 
-from __future__ import annotations
+Coordinates far from the mesh are refused with a hint: are they in other axes, or another unit?
+"""
 
 from collections.abc import Sequence
 
@@ -9,10 +10,46 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints, project
-from nho.io.landmarks.hints import remedy
 
 WEIGHT_ERROR = 0.01  # by which weights in a face may miss their range: files hold few digits
-_FAR = 0.1  # of the mesh's diagonal: a point farther from the surface was not marked on it
+# Shares of the mesh's diagonal: a point farther from the surface was not marked on it; so close
+# must all points come for a hint; points closer together than this lie on anything.
+_FAR, _ON, _TOGETHER = 0.1, 0.05, 0.05
+_FLIP = np.array([-1.0, -1.0, 1.0])
+# Factor: (unit of the points, unit of the mesh) that it suggests.
+_UNITS = {
+    1.0: ("", ""),
+    1000.0: ("m", "mm"),
+    0.001: ("mm", "m"),
+    10.0: ("cm", "mm"),
+    0.1: ("mm", "cm"),
+    25.4: ("inches", "mm"),
+    1 / 25.4: ("mm", "inches"),
+}
+
+
+def index_pairs(pairs: object, names: Sequence[str], source: str) -> np.ndarray:
+    """(m, 2) int64 vertex indices (partial, full); ``names`` are for the message and may be ()."""
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise InputError(f"{source}: anchors must be pairs of vertex indices") from None
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(
+            f"{source}: anchors must be an (m, 2) array of vertex indices (partial, full), "
+            f"not of shape {array.shape}"
+        )
+    if array.dtype.kind not in "iu":
+        whole = np.zeros(array.shape, dtype=bool)
+        if array.dtype.kind == "f":
+            whole = (np.abs(array) < 2.0**53) & (array == np.floor(array))
+        if not whole.all():
+            row = int(np.flatnonzero(~whole.all(axis=1))[0])
+            raise InputError(
+                f"{source}: anchor {names[row] if len(names) else row} is "
+                f"{tuple(array[row].tolist())}, not a pair of vertex indices; give whole numbers"
+            )
+    return array.astype(np.int64)
 
 
 def at_vertices(
@@ -73,6 +110,58 @@ def projected(
         worst = int(np.argmax(gap))
         raise InputError(
             f"{source}: anchor {names[worst]} lies {gap[worst]:.4g} away from {mesh.name}, which "
-            f"is only {size:.4g} across; {remedy(positions, far, mesh, axes, side)}"
+            f"is only {size:.4g} across; {_remedy(positions, far, mesh, axes, side)}"
         )
     return points, gap
+
+
+def _remedy(positions: np.ndarray, far: np.ndarray, mesh: Mesh, axes: str, side: str) -> str:
+    """The end of a sentence that refuses points far from their mesh.
+
+    ``positions`` are (n, 3), and ``far`` (n,) says which are too far away; ``axes`` are what the
+    file says of its axes, and ``side`` is ``"partial"``, ``"full"`` or unknown.
+    """
+    found = _change(positions, mesh)
+    if found is None:
+        if far.sum() == 1 and len(far) > 3:
+            return "the other points lie on it, so correct or remove this one"
+        return "check units (mm or m) and axes (LPS or RAS)"
+    flip, factor = found
+    changes, reasons, orders = [], [], []
+    if flip:
+        other = {"LPS": "RAS", "RAS": "LPS"}.get(axes, "")
+        changes.append("x and y negated")
+        reasons.append(
+            f"the file says {axes}, the mesh seems to be {other}"
+            if other
+            else "one seems to be in LPS, the other in RAS"
+        )
+        orders.append(f"use --flip-anchors {side}" if side else "negate them")
+    if factor != 1:
+        given, wanted = _UNITS[factor]
+        number = "1/25.4" if factor == 1 / 25.4 else f"{factor:g}"
+        changes.append(f"all coordinates multiplied by {number}")
+        reasons.append(f"the file seems to be in {given}, the mesh in {wanted}")
+        which = f" --side {side}" if side else ""
+        orders.append(f"scale them (nho anchors convert --scale {factor:.15g}{which})")
+    return (
+        f"with {' and '.join(changes)} the points would lie on it: {', and '.join(reasons)}; "
+        f"{' and '.join(orders)}"
+    )
+
+
+def _change(positions: np.ndarray, mesh: Mesh) -> tuple[bool, float] | None:
+    """(flip x and y, factor) that brings all points closest to the surface, if that is close."""
+    size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
+    best, found = _ON * size, None
+    for factor in _UNITS:
+        extent = factor * float(np.linalg.norm(np.ptp(positions, axis=0)))
+        if not _TOGETHER * size <= extent <= 1.2 * size:
+            continue
+        for flip in (False, True) if factor != 1 else (True,):
+            moved = factor * (positions * _FLIP if flip else positions)
+            gap = float(project(mesh, moved)[1].max())
+            # The simplest explanation comes first and stays unless another is clearly better.
+            if gap < (best if found is None else 0.5 * best):
+                best, found = gap, (flip, factor)
+    return found

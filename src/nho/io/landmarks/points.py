@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.landmarks.naming import clean_name
+from nho.io.landmarks.parsing import clean_name
 from nho.io.landmarks.placing import WEIGHT_ERROR, at_vertices, in_faces, projected
 
 VERTEX, FACE, POSITION, MISSING = "vertex", "face", "position", ""
 OPPOSITE_AXES = {"LPS": "RAS", "RAS": "LPS", "": ""}
 _SENTINELS = (-999.0, -9999.0)  # in all three coordinates: programs' customs for "not there"
+_COLUMNS = ("kind", "vertex", "face", "barycentric", "position")
 
 
 @dataclass(frozen=True)
@@ -24,26 +26,17 @@ class Landmarks:
 
     Attributes
     ----------
-    names : tuple of str
-        Row numbers where the file has none.
-    kind : (n,) str array
-        What holds of each row: ``"vertex"``, ``"face"``, ``"position"`` or ``""`` (missing).
-    vertex : (n,) int array
-        Counted from 0.
-    face : (n,) int array
-        Counted from 0, after polygons are split into triangles.
-    barycentric : (n, 3) float array
-        Weights of the face's corners.
-    position : (n, 3) float array
-        As written in the file.
-    named : bool
-        Whether the names come from the file.
-    axes : str
-        ``"LPS"``, ``"RAS"`` or ``""``: what the file says of its coordinates.
-    notes : tuple of str
-        What a user should know.
-    source : str
-        File name, for messages.
+    names : row numbers where the file has none.
+    kind : (n,) str, what holds of each row: ``"vertex"``, ``"face"``, ``"position"`` or ``""``
+        (missing).
+    vertex : (n,) int, counted from 0.
+    face : (n,) int, counted from 0, after polygons are split into triangles.
+    barycentric : (n, 3) float, weights of the face's corners.
+    position : (n, 3) float, as written in the file.
+    named : whether the names come from the file.
+    axes : ``"LPS"``, ``"RAS"`` or ``""``: what the file says of its coordinates.
+    notes : what a user should know.
+    source : file name, for messages.
     """
 
     names: tuple[str, ...]
@@ -61,20 +54,22 @@ class Landmarks:
         return len(self.names)
 
     def __getitem__(self, rows: np.ndarray | slice) -> Landmarks:
-        return replace(
-            self,
-            names=tuple(np.array(self.names, dtype=object)[rows]),
-            kind=self.kind[rows],
-            vertex=self.vertex[rows],
-            face=self.face[rows],
-            barycentric=self.barycentric[rows],
-            position=self.position[rows],
-        )
+        names = tuple(np.array(self.names, dtype=object)[rows])
+        return replace(self, names=names, **{key: getattr(self, key)[rows] for key in _COLUMNS})
 
     @property
     def defined(self) -> np.ndarray:
         """(n,) bool: the point is there."""
-        return self.kind != MISSING
+        return np.asarray(self.kind != MISSING)
+
+    def missing_names(self) -> list[str]:
+        """The names of the points that are not there."""
+        return [name for name, there in zip(self.names, self.defined, strict=True) if not there]
+
+    def named_positions(self) -> list[tuple[str, list[float] | None]]:
+        """Name and coordinates of every point; None for one that is missing."""
+        rows = zip(self.names, self.position.tolist(), self.defined, strict=True)
+        return [(name, place if there else None) for name, place, there in rows]
 
     @classmethod
     def at(
@@ -191,64 +186,54 @@ class Landmarks:
             )
 
 
+class _Row(NamedTuple):
+    """A point; see `Landmarks`."""
+
+    name: str
+    kind: str
+    vertex: int = -1
+    face: int = -1
+    barycentric: Sequence[float] = (np.nan,) * 3
+    position: Sequence[float] = (np.nan,) * 3
+
+
 class Rows:
     """Collects the rows of a file into `Landmarks`, and refuses what no point can be.
 
     Parameters
     ----------
-    source : str
-        File name.
-    axes : str
-        ``"LPS"``, ``"RAS"`` or ``""``.
-    shape : str
-        ``"partial"`` or ``"full"`` where the file holds both, for messages.
+    source : file name.
+    axes : ``"LPS"``, ``"RAS"`` or ``""``.
+    shape : ``"partial"`` or ``"full"`` where the file holds both, for messages.
     """
 
     def __init__(self, source: str, axes: str = "", shape: str = "") -> None:
         self.source, self.axes = source, axes
         self._where = f" on the {shape} shape" if shape else ""
         self.notes: list[str] = []
-        self._names: list[str] = []
-        self._kind: list[str] = []
-        self._vertex: list[int] = []
-        self._face: list[int] = []
-        self._barycentric: list[Sequence[float]] = []
-        self._position: list[Sequence[float]] = []
+        self._rows: list[_Row] = []
         self._named = False
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._rows)
 
-    def _next(
-        self,
-        name: str,
-        kind: str,
-        vertex: int = -1,
-        face: int = -1,
-        barycentric: Sequence[float] = (np.nan,) * 3,
-        position: Sequence[float] = (np.nan,) * 3,
-    ) -> None:
-        self._named |= bool(clean_name(name))
-        self._names.append(self._shown(name))
-        self._kind.append(kind)
-        self._vertex.append(vertex)
-        self._face.append(face)
-        self._barycentric.append(barycentric)
-        self._position.append(position)
+    def _add(self, row: _Row) -> None:
+        self._named |= bool(clean_name(row.name))
+        self._rows.append(row._replace(name=self._shown(row.name)))
 
     def _shown(self, name: str) -> str:
         return clean_name(name) or str(len(self))
 
     def missing(self, name: str) -> None:
-        """A point that is named but not there."""
-        self._next(name, MISSING)
+        """Add a point that is named but not there."""
+        self._add(_Row(name, MISSING))
 
     def vertex(self, name: str, index: int) -> None:
-        """A vertex, counted from 0."""
-        self._next(name, VERTEX, vertex=index)
+        """Add a vertex, counted from 0."""
+        self._add(_Row(name, VERTEX, vertex=index))
 
     def face(self, name: str, index: int, weights: Sequence[float]) -> None:
-        """A place in a face."""
+        """Add a place in a face."""
         array = np.array(weights, dtype=np.float64)
         inside = np.isfinite(array).all() and array.min() >= -WEIGHT_ERROR
         if not inside or abs(array.sum() - 1) > WEIGHT_ERROR:
@@ -257,10 +242,10 @@ class Rows:
                 f"{self.source}: anchor {self._shown(name)} has the weights {shown} in its face"
                 f"{self._where}, which are negative or do not sum to 1; correct or remove it"
             )
-        self._next(name, FACE, face=index, barycentric=weights)
+        self._add(_Row(name, FACE, face=index, barycentric=weights))
 
     def position(self, name: str, xyz: Sequence[float]) -> None:
-        """Coordinates; three NaNs or the same sentinel three times mean that it is missing."""
+        """Add coordinates; three NaNs or the same sentinel three times mean that it is missing."""
         array = np.array(xyz, dtype=np.float64)
         if np.isnan(array).all() or any((array == sentinel).all() for sentinel in _SENTINELS):
             self.missing(name)
@@ -271,17 +256,18 @@ class Rows:
                 f"{self.source}: anchor {self._shown(name)} has no finite position{self._where} "
                 f"({shown}); correct or remove it"
             )
-        self._next(name, POSITION, position=xyz)
+        self._add(_Row(name, POSITION, position=xyz))
 
     def landmarks(self) -> Landmarks:
         """All rows."""
+        rows = self._rows
         return Landmarks(
-            tuple(self._names),
-            np.array(self._kind, dtype="<U8"),
-            np.array(self._vertex, dtype=np.int64),
-            np.array(self._face, dtype=np.int64),
-            np.array(self._barycentric, dtype=np.float64).reshape(-1, 3),
-            np.array(self._position, dtype=np.float64).reshape(-1, 3),
+            tuple(row.name for row in rows),
+            np.array([row.kind for row in rows], dtype="<U8"),
+            np.array([row.vertex for row in rows], dtype=np.int64),
+            np.array([row.face for row in rows], dtype=np.int64),
+            np.array([row.barycentric for row in rows], dtype=np.float64).reshape(-1, 3),
+            np.array([row.position for row in rows], dtype=np.float64).reshape(-1, 3),
             self._named,
             self.axes,
             tuple(self.notes),

@@ -1,7 +1,5 @@
 """CSV tables: pairs (vertex indices or coordinates of both shapes), or the points of one shape."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence
@@ -10,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.landmarks.indices import index_pairs
 from nho.io.landmarks.pairing import LandmarkPairs
 from nho.io.landmarks.parsing import from_text
+from nho.io.landmarks.placing import index_pairs
 from nho.io.landmarks.points import POSITION, VERTEX, Landmarks, Rows
 
 INDEX_COLUMNS = ("partial", "full")
@@ -226,8 +224,8 @@ def _index_cells(landmarks: Landmarks) -> list[list[object]]:
 
 
 def _position_cells(landmarks: Landmarks) -> list[list[object]]:
-    rows = zip(landmarks.position.tolist(), landmarks.defined, strict=True)
-    return [[repr(value) if there else "" for value in place] for place, there in rows]
+    places = [place for _, place in landmarks.named_positions()]
+    return [[*map(repr, place)] if place else [""] * 3 for place in places]
 
 
 def _written(header: list[str], cells: list[list[object]], names: Sequence[str] | None) -> bytes:

@@ -1,7 +1,5 @@
 """Faceform Wrap's points on triangles (`.txt`, `.json`): a JSON list, or an object by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from nho.errors import InputError
