@@ -160,7 +160,7 @@ def test_the_unit_of_the_partial_shape_does_not_matter(piece, whole):
     np.testing.assert_allclose(
         tiny.vertices(piece.mesh.vertices).values, plain.vertices(piece.mesh.vertices).values
     )
-    assert len(tiny.map.laid_faces) == piece.mesh.n_faces
+    assert len(tiny.map.mapped_faces) == piece.mesh.n_faces
 
 
 @pytest.mark.parametrize("inside_out", [False, True])
@@ -181,7 +181,7 @@ def test_a_coarse_partial_mesh_in_another_unit_is_not_taken_for_torn():
     points, _ = project(fine, coarse.vertices)
     result = match_of(points, fine, np.ones(fine.n_vertices, dtype=bool), scale=1e3)
     surface = SurfaceMap(result, coarse.scaled(1e-3), fine)
-    assert len(surface.laid_faces) == coarse.n_faces
+    assert len(surface.mapped_faces) == coarse.n_faces
 
 
 def test_where_the_map_is_torn_a_point_goes_with_its_nearest_corner(result, piece, whole):
@@ -193,7 +193,7 @@ def test_where_the_map_is_torn_a_point_goes_with_its_nearest_corner(result, piec
     torn = type(result)(**arrays, anchors=result.anchors, settings=result.settings)
     surface = SurfaceMap(torn, piece.mesh, whole)
     at = np.flatnonzero((piece.mesh.faces == 0).any(axis=1))
-    assert not np.isin(at, surface.laid_faces).any()
+    assert not np.isin(at, surface.mapped_faces).any()
     weights = np.full((len(at), 3), 0.2)
     corner = (piece.mesh.faces[at] != 0).argmax(axis=1)
     weights[np.arange(len(at)), corner] = 0.6

@@ -25,7 +25,7 @@ from nho.io.attributes import (
 from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
 from nho.problem.result import finite_or_none
 from nho.transfer import Side, Transfer, fit_template, load_for
-from nho.transfer.meanings import as_labels, as_scalars
+from nho.transfer.values import as_labels, as_scalars
 
 MinConfidence = Annotated[
     float, typer.Option("--min-confidence", help="Leave matches below this (0 to 1) out.")

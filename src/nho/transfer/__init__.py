@@ -7,8 +7,7 @@
 
 from nho.transfer.carry import Side, Transfer
 from nho.transfer.fit import Fit, fit_template
-from nho.transfer.maps import SurfaceMap
-from nho.transfer.origin import load_for
+from nho.transfer.maps import SurfaceMap, load_for
 from nho.transfer.values import Carried
 
 __all__ = ["Carried", "Fit", "Side", "SurfaceMap", "Transfer", "fit_template", "load_for"]

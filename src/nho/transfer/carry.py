@@ -14,9 +14,8 @@ from nho.geometry.surface import SurfacePoints
 from nho.io.attributes import COLOUR, MASK, Attributes
 from nho.problem.result import MatchResult
 from nho.transfer.maps import SurfaceMap
-from nho.transfer.oriented import OrientedSurface, faces_that_disagree
-from nho.transfer.seams import carry_uv
-from nho.transfer.textures import painted
+from nho.transfer.oriented import OrientedSurface
+from nho.transfer.textures import carry_uv, painted
 from nho.transfer.values import Carried, face_data_at, vertex_data_at
 
 Side = Literal["partial", "full"]
@@ -79,8 +78,8 @@ class Transfer:
         Parameters
         ----------
         values : (n_source,) or (n_source, k) array
-            Floats and colours (``uint8`` of 3 or 4 columns) are interpolated; other whole
-            numbers, texts (labels) and bools (selections) are decided by majority.
+            Floats and colours (``uint8`` of 3 or 4 columns) are interpolated; other integers,
+            texts (labels) and bools (selections) are decided by majority.
         known : (n_source,) bool array, optional
             Source vertices that have data; NaN is no data either way.
         """
@@ -107,11 +106,7 @@ class Transfer:
         shown = texture_of_face
         if shown is None:
             shown = np.zeros(self.source.n_faces, dtype=np.int64)
-        if self._from_full:
-            surface = self.map.oriented_full
-        else:
-            disagree = faces_that_disagree(self.source)
-            surface = OrientedSurface(self.source, disagree, self.source.mean_edge_length)
+        surface = self.map.oriented_full if self._from_full else OrientedSurface(self.source)
         return carry_uv(surface, uv, shown, self.target, self.vertex_places, self.face_places)
 
     def texture_colours(self, attributes: Attributes) -> Carried:
@@ -119,7 +114,7 @@ class Transfer:
         return painted(self.vertex_places, self.source, attributes)
 
     def attributes(self, attributes: Attributes, *, bake: bool = False) -> Attributes:
-        """Everything on the source, with a mask (`transferred`) that tells where it came.
+        """Everything on the source, with a mask (`transferred`) of where data came.
 
         Parameters
         ----------

@@ -2,8 +2,8 @@
 
 Where the scan is, the template follows it: first where the map says, by confidence and without
 outliers, then to the closest points of the scan. Where it is not, the template goes along as
-rigidly as it can (`nho.geometry.elastic`), turned on smoothly from the rim. Vertices and faces stay
-those of the template, so that its texture, labels and topology do.
+rigidly as it can (`nho.geometry.elastic`), rotating smoothly from the rim. Vertices and faces stay
+those of the template, and so do its texture, labels and topology.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from nho.geometry.repair import repair
 from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback, ignore
-from nho.transfer.following import Following
+from nho.transfer.fit_steps import Fitting
+from nho.transfer.fit_surfaces import Scan, Template
 from nho.transfer.maps import SurfaceMap
-from nho.transfer.scan import Scan
-from nho.transfer.template import Template
 
 _FEWEST = 4  # vertices to follow
 _LEAST_TRUST = 0.01
@@ -42,7 +41,7 @@ class Fit:
     scan_size : float
         Diagonal of the scan's bounding box, in the same unit.
     inverted_faces : int
-        Faces on the scan that are turned over against the surface around them.
+        Faces on the scan that are flipped against the surface around them.
     size : float
         Size of the scan's shape against the template's, apart from the unit.
     """
@@ -87,26 +86,27 @@ def fit_template(
     scan = Scan(surface_map)
     repaired = repair(full)
     at = surface_map.to_partial(SurfacePoints.at_vertices(full, repaired.given_of_solver))
-    targets, held = scan.places(at)
-    if held.sum() < _FEWEST:
+    targets, has_target = scan.places(at)
+    count = int(has_target.sum())
+    if count < _FEWEST:
         raise InputError(
-            f"{partial.name}: the match puts {held.sum()} vertices of {full.name} on it, too few "
+            f"{partial.name}: the match puts {count} vertices of {full.name} on it, too few "
             "to fit the template; match it again with more anchors, or lower the confidence limit"
         )
     confidence = np.nan_to_num(at.interpolate(partial, result.confidence))
     # A match without any confidence still tells more than none.
-    trust = np.where(held, np.maximum(confidence, _LEAST_TRUST), 0.0)
+    trust = np.where(has_target, np.maximum(confidence, _LEAST_TRUST), 0.0)
     size = _size_of(surface_map)
-    template = Template(full, repaired, size, held)
-    following = Following(template, scan, targets, trust, progress)
-    following.follow_map()
-    following.close_in()
-    return _outcome(template, following, surface_map, size, scan)
+    template = Template(full, repaired, size, has_target)
+    fitting = Fitting(template, scan, targets, trust, progress)
+    fitting.follow_map()
+    fitting.close_in()
+    return _fit(template, fitting, surface_map, size, scan)
 
 
 def _size_of(surface_map: SurfaceMap) -> float:
     """Size of the scan's shape against the template's: the median over the faces of the map."""
-    faces = surface_map.partial.faces[surface_map.laid_faces]
+    faces = surface_map.partial.faces[surface_map.mapped_faces]
     area = _areas(surface_map.partial.vertices[faces]) * surface_map.scale**2
     image = _areas(surface_map.images[faces])
     there = (area > 0) & (image > 0)
@@ -121,23 +121,23 @@ def _size_of(surface_map: SurfaceMap) -> float:
 def _areas(triangles: np.ndarray) -> np.ndarray:
     """(m,) areas of triangles (m, 3, 3)."""
     a, b, c = triangles.transpose(1, 0, 2)
-    return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
 
 
-def _outcome(
-    template: Template, following: Following, surface_map: SurfaceMap, size: float, scan: Scan
+def _fit(
+    template: Template, fitting: Fitting, surface_map: SurfaceMap, size: float, scan: Scan
 ) -> Fit:
     """Everything in the numbering of the template and the unit of the partial shape."""
     full, unit = surface_map.full, 1 / surface_map.scale
-    _, distance = following.closest()
+    _, distance = fitting.closest()
     on_scan = np.isfinite(distance)
     inner = on_scan[template.rest.faces].all(axis=1)
-    moved = template.with_loose_parts(following.positions) * unit
+    moved = template.with_loose_parts(fitting.positions) * unit
     return Fit(
         mesh=full.moved(moved),
-        on_scan=template.spread(on_scan, False),
-        distance=template.spread(distance * unit, np.nan),
+        on_scan=template.to_given(on_scan, False),
+        distance=template.to_given(distance * unit, np.nan),
         scan_size=scan.size * unit,
-        inverted_faces=int((following.inverted_faces() & inner).sum()),
+        inverted_faces=int((fitting.inverted_faces() & inner).sum()),
         size=size,
     )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.problem.result import MatchResult
-from nho.transfer.oriented import OrientedSurface, faces_that_disagree
+from nho.problem.result import MatchResult, stored_description
+from nho.transfer.oriented import OrientedSurface
 
 _ENOUGH = 0.5  # of a point's weight must be at matched corners, or inside the region
 _JUMP = 3.0  # edges that the map stretches more than this are torn ...
@@ -22,9 +25,9 @@ class SurfaceMap:
     """Points of the partial shape to points of the full one, and back.
 
     Vertices of the partial shape go where the match sends them. A point inside a triangle goes to
-    the surface point nearest to the mean of where its corners go; where the map is torn between
-    the corners, it goes with the nearest corner. The way back is the closest point on the partial
-    surface laid at its images.
+    the surface point nearest to the mean of the images of its corners; where the map is torn
+    between the corners, it goes with the nearest corner. The way back is the closest point on the
+    image of the partial surface.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class SurfaceMap:
         min_confidence: float = 0.0,
         reach: float = 2.0,
     ) -> None:
-        check_numbers(min_confidence, reach)
+        _check_limits(min_confidence, reach)
         result.check_meshes(partial, full)
         if result.face.max(initial=-1) >= full.n_faces:
             raise InputError(
@@ -84,7 +87,7 @@ class SurfaceMap:
         inside = np.nan_to_num(places.barycentric).reshape(-1, 3, 3)
         mixed = np.einsum("nc,ncw->nw", weights, inside)
         one_face = (on_face == on_face[:, :1]).all(axis=1)
-        found = SurfacePoints(np.full(len(points), -1), np.full((len(points), 3), np.nan))
+        found = _no_points(len(points))
         rows = there[one_face]
         found.face[rows], found.barycentric[rows] = on_face[one_face, 0], mixed[one_face]
         rest = ~one_face
@@ -98,57 +101,58 @@ class SurfaceMap:
 
     def to_partial(self, points: SurfacePoints) -> SurfacePoints:
         """Points on the partial shape for points on the full one; none outside the region."""
-        found = SurfacePoints(np.full(len(points), -1), np.full((len(points), 3), np.nan))
+        found = _no_points(len(points))
         corners = self.full.faces[np.maximum(points.face, 0)]
         weights = np.nan_to_num(points.barycentric)
         covered = (weights * self.region[corners]).sum(axis=1) >= _ENOUGH
         there = np.flatnonzero((points.face >= 0) & covered)
-        if self._laid is None or not len(there):
+        if self._image is None or not len(there):
             return found
         goal = points[there].positions(self.full)
         around = self.oriented_full.vertex_normals[corners[there]]
         normals = _unit(np.einsum("nc,ncx->nx", weights[there], around))
-        near, closest = self._laid.nearest(goal, normals)
-        edge = max(self.full.mean_edge_length, self._laid.mesh.mean_edge_length)
+        near, closest = self._image.nearest(goal, normals)
+        edge = max(self.full.mean_edge_length, self._image.mesh.mean_edge_length)
         close = np.linalg.norm(closest - goal, axis=1) <= self.reach * edge
         rows = there[close]
-        found.face[rows] = self.laid_faces[near.face[close]]
+        found.face[rows] = self.mapped_faces[near.face[close]]
         found.barycentric[rows] = near.barycentric[close]
         return found
 
     @cached_property
     def oriented_full(self) -> OrientedSurface:
         """The full surface with one outside."""
-        disagree = faces_that_disagree(self.full)
-        return OrientedSurface(self.full, disagree, self.full.mean_edge_length)
+        return OrientedSurface(self.full)
 
     @cached_property
-    def laid_faces(self) -> np.ndarray:
+    def mapped_faces(self) -> np.ndarray:
         """Faces of the partial shape whose image is a piece of surface: matched and not torn."""
         faces = self.partial.faces
         whole = self.matched[faces].all(axis=1)
         return np.flatnonzero(whole & ~self._torn(faces, np.ones(faces.shape, dtype=bool)))
 
     @cached_property
-    def laid_inside_out(self) -> np.ndarray:
-        """(len(laid_faces),) bool: does the image of a face look the other way than the full
-        surface there? The meshes may be oriented in opposite ways."""
-        corners = self.partial.faces[self.laid_faces]
+    def mapped_inside_out(self) -> np.ndarray:
+        """(len(mapped_faces),) bool: the image of a face points inwards on the full surface.
+
+        The meshes may be oriented in opposite ways.
+        """
+        corners = self.partial.faces[self.mapped_faces]
         a, b, c = (self.images[corners[:, corner]] for corner in range(3))
         below = self.oriented_full.face_normals[self.vertices_on_full.face[corners]].sum(axis=1)
-        return np.einsum("nx,nx->n", np.cross(b - a, c - a), below) < 0
+        return np.asarray(np.einsum("nx,nx->n", np.cross(b - a, c - a), below) < 0)
 
     @cached_property
-    def _laid(self) -> OrientedSurface | None:
+    def _image(self) -> OrientedSurface | None:
         """The partial surface at its images; None if there is none."""
-        vertices, faces = np.unique(self.partial.faces[self.laid_faces], return_inverse=True)
+        vertices, faces = np.unique(self.partial.faces[self.mapped_faces], return_inverse=True)
         if len(vertices) < 3:
             return None
-        laid = Mesh(self.images[vertices], faces.reshape(-1, 3), self.partial.name)
-        return OrientedSurface(laid, self.laid_inside_out, self.full.mean_edge_length)
+        image = Mesh(self.images[vertices], faces.reshape(-1, 3), self.partial.name)
+        return OrientedSurface(image, self.mapped_inside_out, self.full.mean_edge_length)
 
     def _torn(self, corners: np.ndarray, used: np.ndarray) -> np.ndarray:
-        """(n,) bool: does the map jump between those corners that are ``used`` (n, 3)?"""
+        """(n,) bool: the map jumps between those corners that are ``used`` (n, 3)."""
         torn = np.zeros(len(corners), dtype=bool)
         least = _LEAST_JUMP * self.full.mean_edge_length
         for i, j in ((0, 1), (1, 2), (2, 0)):
@@ -160,8 +164,11 @@ class SurfaceMap:
         return torn
 
 
-def check_numbers(min_confidence: float, reach: float) -> None:
-    """Raise unless both limits can be meant."""
+def _no_points(count: int) -> SurfacePoints:
+    return SurfacePoints(np.full(count, -1), np.full((count, 3), np.nan))
+
+
+def _check_limits(min_confidence: float, reach: float) -> None:
     if not 0 <= min_confidence <= 1:
         raise InputError(f"a confidence is between 0 and 1, not {min_confidence}")
     if not 0 < reach < float("inf"):
@@ -170,4 +177,40 @@ def check_numbers(min_confidence: float, reach: float) -> None:
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
+
+
+def load_for(folder: str | Path, partial: Mesh, full: Mesh) -> MatchResult:
+    """The result in a folder that `nho match` wrote; an `InputError` if it is of other meshes.
+
+    The content of the meshes decides, not their names.
+    """
+    folder = Path(folder)
+    result = MatchResult.load(folder)
+    stored = _inputs(folder)
+    meshes = {"partial": partial, "full": full}
+    digests = {role: mesh.digest() for role, mesh in meshes.items()}
+    known = {role: entry.get("blake2b") for role, entry in stored.items()}
+    if known and (known.get("partial"), known.get("full")) == (digests["full"], digests["partial"]):
+        raise InputError(
+            f"{folder}: {partial.name} is its full shape and {full.name} its partial one; "
+            "give the partial mesh first"
+        )
+    for role, mesh in meshes.items():
+        if known.get(role) not in (None, digests[role]):
+            raise InputError(
+                f"{mesh.name}: this is not the {role} mesh of the result in {folder}, which was "
+                f"made with {stored[role].get('name')!r} ({stored[role].get('vertices')} vertices);"
+                " give the mesh that was matched, unchanged"
+            )
+    result.check_meshes(partial, full)
+    return result
+
+
+def _inputs(folder: Path) -> dict[str, dict[str, Any]]:
+    """What result.json says about the meshes; nothing if it was saved without."""
+    about = json.loads(stored_description(folder))
+    inputs = about.get("inputs")
+    if not isinstance(inputs, dict):
+        return {}
+    return {role: entry for role, entry in inputs.items() if isinstance(entry, dict)}

@@ -1,4 +1,4 @@
-"""A surface whose faces all look to one side, and the closest points on it."""
+"""A surface whose faces all point to one side, and the closest points on it."""
 
 from __future__ import annotations
 
@@ -16,31 +16,37 @@ from nho.runtime.parallel import workers
 
 _NORMAL_WEIGHT = 2.0  # mean edges: how far a point goes to find triangles that face its way
 _BY_CENTRE, _AROUND = 12, 8  # triangles tried: near by centre and normal, at the nearest vertex
-_ROWS = 1 << 15  # points looked up at once: bounds the memory
+_ROWS = 1 << 15  # points per block: bounds the memory
 
 
-def faces_that_disagree(mesh: Mesh) -> np.ndarray:
-    """(m,) bool: faces to turn over so that all run the same way round, even across seams."""
+def inconsistent_faces(mesh: Mesh) -> np.ndarray:
+    """(m,) bool: faces to flip so that all are oriented alike, even across seams."""
     _, group = equal_points(mesh.vertices)
     return faces_to_flip(Mesh(mesh.vertices, group[mesh.faces], mesh.name))
 
 
 class OrientedSurface:
-    """A mesh with some of its faces turned over.
+    """A mesh with some of its faces flipped.
 
     Parameters
     ----------
-    turned : (m,) bool array
-        Faces that look the other way than they are written.
-    edge : float
-        The length against which normals are weighed in the search for near triangles.
+    flipped : (m,) bool array, optional
+        Faces whose outside is the other one than in the file; those of `inconsistent_faces` if
+        not given.
+    edge : float, optional
+        The length against which normals are weighed in the search for near triangles; the mean
+        edge if not given.
     """
 
-    def __init__(self, mesh: Mesh, turned: np.ndarray, edge: float) -> None:
-        self.mesh, self._turned, self._edge = mesh, turned, edge
+    def __init__(
+        self, mesh: Mesh, flipped: np.ndarray | None = None, edge: float | None = None
+    ) -> None:
+        self.mesh = mesh
+        self._flipped = inconsistent_faces(mesh) if flipped is None else flipped
+        self._edge = mesh.mean_edge_length if edge is None else edge
         self._outside = mesh
-        if turned.any():
-            faces = np.where(turned[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
+        if self._flipped.any():
+            faces = np.where(self._flipped[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
             self._outside = Mesh(mesh.vertices, faces, mesh.name)
 
     @property
@@ -59,7 +65,7 @@ class OrientedSurface:
         """Closest points to (n, 3) points with unit normals, and their (n, 3) positions.
 
         Where two sheets lie close together (fingers, an arm at the body) the nearest point may be
-        on the wrong one, which looks the other way: triangles that face away are not considered,
+        on the wrong one, which faces the other way: triangles that face away are not considered,
         unless all do. Otherwise normals do not count.
 
         Parameters
@@ -83,7 +89,7 @@ class OrientedSurface:
             blocks = pool.over_rows(block, len(points), _ROWS)
         face = np.concatenate([of.face for of, _ in blocks])
         weights = np.concatenate([of.barycentric for of, _ in blocks])
-        swapped = self._turned[face]
+        swapped = self._flipped[face]
         weights[swapped] = weights[swapped][:, [0, 2, 1]]
         return SurfacePoints(face, weights), np.concatenate([place for _, place in blocks])
 

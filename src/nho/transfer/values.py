@@ -1,4 +1,4 @@
-"""Data of a mesh at points on it: numbers are interpolated, labels never.
+"""Data of a mesh at points on it: scalars are interpolated, labels never.
 
 A point lies in a triangle with a weight for each corner. Scalars, vectors and colours are the
 weighted mean of the corners. Labels and selections are what most of the weight says. Corners
@@ -7,6 +7,7 @@ without data do not count; if they have more than half of the weight, the point 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.attributes import kind_of, with_nodata_value
+from nho.io.attributes import Attributes, kind_of
+from nho.io.meshes.model import nodata_like
+from nho.io.meshes.polygons import whole_numbers
 
 _ENOUGH = 0.5  # of the weight must be at corners with data
 
@@ -52,11 +55,10 @@ def vertex_data_at(
     weights[points.face < 0] = 0
     total = weights.sum(axis=1)
     there = total >= _ENOUGH
-    roomy, fill = with_nodata_value(values)
-    out = np.full((len(points), *values.shape[1:]), fill, dtype=roomy.dtype)
+    out = nodata_like(values, len(points))
     if kind_of(values) in ("label", "selection"):
-        corner = _heaviest(roomy[corners[there]], weights[there])
-        out[there] = roomy[corners[there, corner]]
+        corner = _heaviest(values[corners[there]], weights[there])
+        out[there] = values[corners[there, corner]]
     else:
         mean = _mean(values, has_data, corners[there], weights[there] / total[there, None])
         out[there] = np.rint(mean) if kind_of(values) == "colour" else mean
@@ -69,35 +71,31 @@ def face_data_at(
     """Face data (m,) or (m, k) of ``mesh`` at points on it: that of the face around each."""
     values, has_data = _checked(values, known, mesh.n_faces, f"{mesh.name}: face data")
     there = (points.face >= 0) & has_data[points.face]
-    roomy, fill = with_nodata_value(values)
-    out = np.full((len(points), *values.shape[1:]), fill, dtype=roomy.dtype)
-    out[there] = roomy[points.face[there]]
+    out = nodata_like(values, len(points))
+    out[there] = values[points.face[there]]
     return Carried(out, there)
 
 
 def _mean(
     values: np.ndarray, has_data: np.ndarray, corners: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Weighted mean of the corners; a NaN at a corner without weight must not spread."""
-    rows = has_data.reshape(-1, *(1,) * (values.ndim - 1))
-    finite = np.where(rows, values, 0).astype(np.float64)
-    spread = weights.reshape(*weights.shape, *(1,) * (values.ndim - 1))
-    return (spread * finite[corners]).sum(axis=1)
+    """Weighted mean of the corners; a NaN at a corner without weight must not count."""
+    columns = (1,) * (values.ndim - 1)
+    finite = np.where(has_data.reshape(-1, *columns), values, 0).astype(np.float64)
+    return np.asarray((weights.reshape(*weights.shape, *columns) * finite[corners]).sum(axis=1))
 
 
 def _heaviest(labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(n,) corner whose label has most of the weights; of equals the one with the larger weight.
 
-    Parameters
-    ----------
-    labels : (n, 3) or (n, 3, k), weights : (n, 3)
+    ``labels`` are (n, 3) or (n, 3, k), ``weights`` (n, 3).
     """
     same = labels[:, :, None] == labels[:, None, :]
     if same.ndim == 4:
         same = same.all(axis=3)
     votes = (same * weights[:, None, :]).sum(axis=2)
     best = votes == votes.max(axis=1, keepdims=True)
-    return np.where(best, weights, -1.0).argmax(axis=1)
+    return np.asarray(np.where(best, weights, -1.0).argmax(axis=1))
 
 
 def _checked(
@@ -119,3 +117,56 @@ def _checked(
             raise InputError(f"{what}: the mask must be {count} bools")
         has_data = has_data & known
     return values, has_data
+
+
+def as_labels(attributes: Attributes, names: Iterable[str], where: str) -> Attributes:
+    """The same with some attributes as labels; they must be integers, NaN is no data (-1)."""
+    return _changed(attributes, names, where, _labels)
+
+
+def as_scalars(attributes: Attributes, names: Iterable[str], where: str) -> Attributes:
+    """The same with some attributes as numbers to be interpolated."""
+    return _changed(attributes, names, where, _scalars)
+
+
+def _changed(
+    attributes: Attributes,
+    names: Iterable[str],
+    where: str,
+    change: Callable[[np.ndarray, str], np.ndarray],
+) -> Attributes:
+    chosen = set(names)
+    for name in sorted(chosen):
+        attributes.check_name(name, where)
+        if name not in attributes.vertex and name not in attributes.face:
+            raise InputError(f"{where}: {name!r} are texture coordinates and nothing else")
+    groups = [
+        {
+            name: change(array, f"{where}: attribute {name!r}") if name in chosen else array
+            for name, array in group.items()
+        }
+        for group in (attributes.vertex, attributes.face)
+    ]
+    return attributes.replace(vertex=groups[0], face=groups[1])
+
+
+def _labels(values: np.ndarray, what: str) -> np.ndarray:
+    if values.dtype.kind in "bU":
+        return values
+    if values.dtype.kind in "iu":  # bytes in three columns would pass for colours
+        return values if values.dtype != np.uint8 else values.astype(np.int32)
+    known = ~np.isnan(values)
+    whole = whole_numbers(values[known])
+    if whole is None:
+        bad = values[known][values[known] != np.floor(values[known])]
+        shown = f"{bad[0]:g}" if len(bad) else "a number that is too large"
+        raise InputError(f"{what} holds {shown}; labels are whole numbers")
+    labels = np.full(values.shape, min(-1, int(whole.min(initial=0)) - 1), dtype=np.int64)
+    labels[known] = whole
+    return labels
+
+
+def _scalars(values: np.ndarray, what: str) -> np.ndarray:
+    if values.dtype.kind == "U":
+        raise InputError(f"{what} holds words, which have no mean; leave them labels")
+    return values if values.dtype.kind == "f" else values.astype(np.float64)

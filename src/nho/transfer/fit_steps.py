@@ -10,20 +10,19 @@ import numpy as np
 
 from nho.geometry.alignment import similarity
 from nho.progress import Progress, ProgressCallback
-from nho.transfer.scan import Scan
-from nho.transfer.template import Template
+from nho.transfer.fit_surfaces import Scan, Template
 
-_LAY_ON = (0.1,) * 12  # pull of the map while the outside is turned on from the rim ...
+_ATTACH = (0.1,) * 12  # pull of the map while rotations are extended from the rim ...
 _SETTLE = (0.3,) * 12  # ... and while all of it settles
 _CLOSE_IN = (0.3,) * 6 + (1.0,) * 6 + (3.0,) * 6  # pull of the closest points
 _MAP_STAYS = 0.1  # pull of the map meanwhile: keeps the surface from sliding
 _KEEP = 6  # iterations between factorisations
 _WIDTH = 3.0  # mean edges: matches farther from the smooth surface lose their pull
 _FAR = 1.5  # mean edges: closest points farther away are not followed
-_FLOOR = 1e-9  # holds parts that nothing else does
+_FLOOR = 1e-9  # pull to where they are, for parts that nothing else pulls
 
 
-class Following:
+class Fitting:
     """A template on its way to a scan.
 
     Parameters
@@ -53,27 +52,27 @@ class Following:
         self._density = np.minimum(areas / areas.mean(), 1.0) * template.elastic.unit
         self._trust = trust * self._density
         self._edge = template.rest.mean_edge_length
-        held = trust > 0
+        has_target = trust > 0
         start = template.rest.vertices
-        _, turn, _ = similarity(start[held], targets[held])
-        shift = targets[held].mean(axis=0) - turn @ start[held].mean(axis=0)
-        self.positions = start @ turn.T + shift
-        self._turns = np.broadcast_to(turn, (len(start), 3, 3))
+        _, rotation, _ = similarity(start[has_target], targets[has_target])
+        shift = targets[has_target].mean(axis=0) - rotation @ start[has_target].mean(axis=0)
+        self.positions = start @ rotation.T + shift
+        self._rotations = np.broadcast_to(rotation, (len(start), 3, 3))
 
     def follow_map(self) -> None:
-        """Go where the map says; what is not on the scan turns with the rim, and then settles."""
-        for pulls, turned_on in ((_LAY_ON, True), (_SETTLE, False)):
+        """Go where the map says; what is not on the scan rotates with the rim, then settles."""
+        for pulls, extended in ((_ATTACH, True), (_SETTLE, False)):
             for number, pull in enumerate(pulls):
                 if number % _KEEP == 0:
                     weights = pull * self._map_weights()
                     solve = self._template.elastic.solver(weights + self._floor).solve
-                right = self._template.elastic.local_step(self.positions, self._turns)
+                right = self._template.elastic.local_step(self.positions, self._rotations)
                 right += weights[:, None] * self._targets + self._floor * self.positions
                 self.positions = solve(right)
-                self._turns = self._template.elastic.rotations(self.positions)
-                if turned_on:
-                    self._turns = self._template.extended(self._turns)
-                self._tell()
+                self._rotations = self._template.elastic.rotations(self.positions)
+                if extended:
+                    self._rotations = self._template.extended(self._rotations)
+                self._report()
 
     def close_in(self) -> None:
         """Go to the closest points of the scan, more and more firmly."""
@@ -87,7 +86,7 @@ class Following:
             right = elastic.local_step(self.positions) + stay[:, None] * self._targets
             right += firm[:, None] * goals + self._floor * self.positions
             self.positions = solve(right)
-            self._tell()
+            self._report()
 
     def closest(self) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) closest points on the scan and (n,) how far they are.
@@ -95,35 +94,35 @@ class Following:
         Where a vertex has no partner on the scan (beyond the rim, or too far away), the point is
         where the vertex is and the distance NaN.
         """
-        held = np.flatnonzero(self._trust > 0)
-        normals = self._template.posed(self.positions).vertex_normals[held]
-        found, inside = self._scan.closest(self.positions[held], normals)
-        gap = np.linalg.norm(found - self.positions[held], axis=1)
+        rows = np.flatnonzero(self._trust > 0)
+        normals = self._template.posed(self.positions).vertex_normals[rows]
+        found, inside = self._scan.closest(self.positions[rows], normals)
+        gap = np.linalg.norm(found - self.positions[rows], axis=1)
         near = inside & (gap <= _FAR * self._edge)
         goals, distance = self.positions.copy(), np.full(len(self.positions), np.nan)
-        goals[held[near]], distance[held[near]] = found[near], gap[near]
+        goals[rows[near]], distance[rows[near]] = found[near], gap[near]
         return goals, distance
 
     def inverted_faces(self) -> np.ndarray:
-        """(m,) bool: faces turned over against the surface around them."""
+        """(m,) bool: faces flipped against the surface around them."""
         template = self._template
-        turns = template.elastic.rotations(self.positions)
+        rotations = template.elastic.rotations(self.positions)
         before = template.posed(template.rest.vertices).face_normals
         posed = template.posed(self.positions)
-        around = np.einsum("fcij,fj->fi", turns[posed.faces], before)
-        return np.einsum("fi,fi->f", around, posed.face_normals) < 0
+        around = np.einsum("fcij,fj->fi", rotations[posed.faces], before)
+        return np.asarray(np.einsum("fi,fi->f", around, posed.face_normals) < 0)
 
     @property
     def _floor(self) -> float:
         return _FLOOR * self._template.elastic.unit
 
     def _map_weights(self) -> np.ndarray:
-        """(n,) Cauchy weights: a match that disagrees with the surface around it is let go."""
+        """(n,) Cauchy weights: a match that disagrees with the surface around it loses its pull."""
         gap = ((self.positions - self._targets) ** 2).sum(axis=1)
-        first = self._done == 0  # laid on as a whole, it is far from everything
-        return self._trust / (1 + (0 if first else gap / (_WIDTH * self._edge) ** 2))
+        first = self._done == 0  # moved as a whole, it is far from everything
+        return np.asarray(self._trust / (1 + (0 if first else gap / (_WIDTH * self._edge) ** 2)))
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._done += 1
-        steps = len(_LAY_ON) + len(_SETTLE) + len(_CLOSE_IN)
+        steps = len(_ATTACH) + len(_SETTLE) + len(_CLOSE_IN)
         self._progress(Progress("fitting", self._done, steps))
