@@ -29,7 +29,7 @@ class ShapeView {
     this.positions = unpack(shape.positions, Float32Array);
     this.faces = unpack(shape.faces, Uint32Array);
     // Few triangles between the same vertices, for while a large shape moves.
-    this.fluent = shape.fluent ? unpack(shape.fluent, Uint32Array) : new Uint32Array(0);
+    this.coarse = shape.coarse ? unpack(shape.coarse, Uint32Array) : new Uint32Array(0);
     this.moving = false;
     this.shown = 0; // counts changes of colours
     this.colours = {};
@@ -39,8 +39,8 @@ class ShapeView {
     this.prepare();
   }
 
-  // Half the picture's height and width at the first view; the width holds for any turn about
-  // the vertical, so that a shape does not leave the frame when it is turned.
+  // Half the picture's height and width at the first view; the width holds for any rotation about
+  // the vertical, so that a shape does not leave the frame when it is rotated.
   measure() {
     const r = this.home, at = this.positions;
     this.reach = [0.01, 0.01];
@@ -62,8 +62,8 @@ class ShapeView {
 
   prepare() {
     const gl = this.gl;
-    this.colourProgram = shading(gl, COLOUR_SHADER);
-    this.depthProgram = shading(gl, DEPTH_SHADER);
+    this.colourProgram = shaderProgram(gl, COLOUR_SHADER);
+    this.depthProgram = shaderProgram(gl, DEPTH_SHADER);
     this.layout = gl.createVertexArray();
     this.buffers = [];
     gl.bindVertexArray(this.layout);
@@ -82,9 +82,9 @@ class ShapeView {
     attribute(0, this.positions, gl.FLOAT, false);
     attribute(1, smoothNormals(this.positions, this.faces), gl.FLOAT, false);
     this.colourBuffer = attribute(2, new Uint8Array(this.positions.length), gl.UNSIGNED_BYTE, true);
-    const triangles = new Uint32Array(this.faces.length + this.fluent.length);
+    const triangles = new Uint32Array(this.faces.length + this.coarse.length);
     triangles.set(this.faces);
-    triangles.set(this.fluent, this.faces.length);
+    triangles.set(this.coarse, this.faces.length);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, newBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, triangles, gl.STATIC_DRAW);
     gl.enable(gl.DEPTH_TEST);
@@ -132,9 +132,9 @@ class ShapeView {
     return [fit / aspect, fit];
   }
 
-  render(program, fluently) {
+  render(program, coarsely) {
     const gl = this.gl;
-    const few = fluently && this.fluent.length > 0 && drawnInSoftware();
+    const few = coarsely && this.coarse.length > 0 && drawnInSoftware();
     gl.useProgram(program);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
@@ -142,12 +142,12 @@ class ShapeView {
     gl.uniformMatrix3fv(gl.getUniformLocation(program, "rotation"), true, this.rotation);
     gl.uniform2fv(gl.getUniformLocation(program, "focal"), this.focal());
     gl.uniform2fv(gl.getUniformLocation(program, "pan"), this.pan);
-    gl.drawElements(gl.TRIANGLES, few ? this.fluent.length : this.faces.length, gl.UNSIGNED_INT,
+    gl.drawElements(gl.TRIANGLES, few ? this.coarse.length : this.faces.length, gl.UNSIGNED_INT,
       few ? 4 * this.faces.length : 0);
   }
 
-  // Two pictures with the same answer are the same; what only changes marks need not draw another.
-  looks() {
+  // Equal for equal pictures, so that a change of marks alone need not draw the shape again.
+  pictureKey() {
     this.resize();
     return [this.width, this.height, this.dots, this.moving, this.shown, this.zoom, this.pan, this.rotation].join();
   }
@@ -160,7 +160,7 @@ class ShapeView {
     this.render(this.colourProgram, this.moving);
   }
 
-  // A small picture of distances, read back once per camera: it tells what hides what.
+  // A small picture of distances, read back once per camera: it decides what is hidden.
   readDepth() {
     if (!this.depthIsOld) return;
     const gl = this.gl;
@@ -253,7 +253,7 @@ class ShapeView {
     return { origin: back([0, 0, EYE]), direction: back([right, up, -1]) };
   }
 
-  turn(aboutUp, aboutRight) {
+  rotate(aboutUp, aboutRight) {
     const c = Math.cos(aboutUp), s = Math.sin(aboutUp);
     const d = Math.cos(aboutRight), t = Math.sin(aboutRight);
     const step = [c, 0, s, s * t, d, -c * t, -s * d, t, c * d];

@@ -1,11 +1,11 @@
-// Pointer, wheel and keys of one view: drag or arrows to turn, with Shift (or two fingers) to shift,
+// Pointer, wheel and keys of one view: drag or arrows to rotate, with Shift (or two fingers) to shift,
 // wheel or + and - to zoom.
 "use strict";
 
 // `change` is called with what to do to a view; `hover`, if given, with a place in pixels and with
 // null when there is none any more.
 function steer(target, change, hover = () => {}) {
-  const held = new Map(); // pointers that are down, by id
+  const pressed = new Map(); // pointers that are down, by id
   const place = (event) => {
     const box = target.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -15,39 +15,39 @@ function steer(target, change, hover = () => {}) {
     return [(2 * x) / box.width - 1, 1 - (2 * y) / box.height];
   };
   const middle = () => {
-    const all = [...held.values()];
+    const all = [...pressed.values()];
     return [0, 1].map((i) => all.reduce((sum, at) => sum + at[i], 0) / all.length);
   };
-  const spread = () => {
-    const [a, b] = [...held.values()];
+  const fingerGap = () => {
+    const [a, b] = [...pressed.values()];
     return Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
   };
   target.addEventListener("pointerdown", (event) => {
     target.setPointerCapture(event.pointerId);
-    held.set(event.pointerId, place(event));
+    pressed.set(event.pointerId, place(event));
     if (event.pointerType !== "mouse") hover(place(event)); // a finger cannot hover
   });
   target.addEventListener("pointermove", (event) => {
-    if (!held.has(event.pointerId)) {
+    if (!pressed.has(event.pointerId)) {
       if (event.pointerType === "mouse") hover(place(event));
       return;
     }
-    const before = middle(), wide = held.size === 2 ? spread() : 1;
-    held.set(event.pointerId, place(event));
+    const before = middle(), gapBefore = pressed.size === 2 ? fingerGap() : 1;
+    pressed.set(event.pointerId, place(event));
     const after = middle(), dx = after[0] - before[0], dy = after[1] - before[1];
-    const panning = held.size > 1 || event.shiftKey || (event.buttons & 6) !== 0;
+    const panning = pressed.size > 1 || event.shiftKey || (event.buttons & 6) !== 0;
     const box = target.getBoundingClientRect();
     change((view) => {
       if (panning) view.shift((2 * dx) / box.width, (-2 * dy) / box.height);
-      else view.turn(0.01 * dx, 0.01 * dy);
-      if (held.size === 2) view.magnify(spread() / wide, inView(after));
+      else view.rotate(0.01 * dx, 0.01 * dy);
+      if (pressed.size === 2) view.magnify(fingerGap() / gapBefore, inView(after));
     });
   });
   for (const kind of ["pointerup", "pointercancel"]) {
-    target.addEventListener(kind, (event) => held.delete(event.pointerId));
+    target.addEventListener(kind, (event) => pressed.delete(event.pointerId));
   }
   target.addEventListener("pointerleave", (event) => {
-    if (event.pointerType === "mouse" && !held.size) hover(null);
+    if (event.pointerType === "mouse" && !pressed.size) hover(null);
   });
   target.addEventListener("contextmenu", (event) => event.preventDefault());
   target.addEventListener("wheel", (event) => {
@@ -57,13 +57,13 @@ function steer(target, change, hover = () => {}) {
     change((view) => view.magnify(factor, inView(place(event))));
   }, { passive: false });
   target.addEventListener("keydown", (event) => {
-    const turns = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const zooms = { "+": 1.15, "=": 1.15, "-": 1 / 1.15 };
-    if (event.key in turns && event.shiftKey) {
-      const [right, down] = turns[event.key];
+    if (event.key in arrows && event.shiftKey) {
+      const [right, down] = arrows[event.key];
       change((view) => view.shift(0.06 * right, -0.06 * down));
-    } else if (event.key in turns) {
-      change((view) => view.turn(...turns[event.key].map((way) => 0.12 * way)));
+    } else if (event.key in arrows) {
+      change((view) => view.rotate(...arrows[event.key].map((way) => 0.12 * way)));
     } else if (event.key in zooms) {
       change((view) => view.magnify(zooms[event.key], [0, 0]));
     } else return;

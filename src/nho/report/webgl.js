@@ -66,7 +66,7 @@ function smoothNormals(positions, faces) {
   return normals;
 }
 
-function shading(gl, fragment) {
+function shaderProgram(gl, fragment) {
   const compile = (kind, source) => {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, source);

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BYTES = "application/octet-stream"
 _SCRIPT, _STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
-_SCRIPTS = ("link.js", "stage.js", "panel.js", "hover.js", "files.js", "keys.js", "studio.js")
+_SCRIPTS = ("server.js", "stage.js", "panel.js", "hover.js", "files.js", "keys.js", "studio.js")
 _PAGE = "text/html; charset=utf-8"
 # Files of the page by address: package, name there, media type.
 _FILES = {

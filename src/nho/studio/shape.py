@@ -17,7 +17,7 @@ from nho.studio.marks import Mark, points_of
 from nho.studio.picking import first_hit
 
 _MOST_SHOWN = 300_000  # vertices; of a larger mesh, the page draws as much as a report
-_FLUENT = 2_500  # vertices that are drawn while the shape moves, where there is no graphics card
+_COARSE = 2_500  # vertices that are drawn while the shape moves, where there is no graphics card
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,24 +69,24 @@ class ShownShape:
             return part.faces.astype("<u4").tobytes()
         if name == "number":
             return part.vertex.astype("<u4").tobytes()
-        if name == "fluent":
-            return self._fluent_faces.astype("<u4").tobytes()
+        if name == "coarse":
+            return self._coarse_faces.astype("<u4").tobytes()
         return None
 
     @cached_property
-    def _fluent_faces(self) -> IntArray:
+    def _coarse_faces(self) -> IntArray:
         """Few triangles between vertices that are drawn, for while the shape moves; or none."""
         part = self.drawn
-        if len(part.vertex) <= 1.5 * _FLUENT:
+        if len(part.vertex) <= 1.5 * _COARSE:
             return np.empty((0, 3), dtype=np.int64)
         whole = Mesh(self.mesh.vertices[part.vertex], part.faces, self.mesh.name)
-        coarse = coarsened(whole, _FLUENT, np.array([], dtype=np.int64))
+        coarse = coarsened(whole, _COARSE, np.array([], dtype=np.int64))
         return coarse.vertex[coarse.mesh.faces]
 
     def prepare(self) -> None:
         """Do now what the first request for the shape would have to wait for."""
         self.described()
-        _ = self.digest, self.graph, self._fluent_faces
+        _ = self.digest, self.graph, self._coarse_faces
 
     def hit(self, origin: FloatArray, direction: FloatArray) -> Mark | None:
         """The point under the pointer; the ray comes in the page's coordinates."""

@@ -12,7 +12,7 @@ function installFiles(page) {
       if (meshes.length && side && !page.mayReplace()) return;
       // A mesh comes before landmarks that lie on it.
       for (const file of [...meshes, ...files.filter((other) => !meshes.includes(other))]) {
-        await page.busy(side || "partial", () => link.upload(file, side));
+        await page.busy(side || "partial", () => server.upload(file, side));
       }
       await page.update();
     } catch (problem) {

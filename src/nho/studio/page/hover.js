@@ -10,7 +10,7 @@ class Hover {
   }
 
   async load(version) {
-    const array = (name, Kind) => link.numbers(`outcome/${name}?version=${version}`, Kind);
+    const array = (name, Kind) => server.numbers(`outcome/${name}?version=${version}`, Kind);
     const [place, vertex, confidence, region] = await Promise.all([
       array("partner", Float32Array), array("partnerVertex", Int32Array),
       array("confidence", Float32Array), array("regionScore", Float32Array),

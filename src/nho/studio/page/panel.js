@@ -96,7 +96,7 @@ const panel = {
       const missing = !pair.partial ? "scan?" : !pair.full ? "template?" : "";
       row.querySelector(".state").textContent = suspects.has(pair.key) ? "suspect" : missing;
       row.classList.toggle("suspect", suspects.has(pair.key));
-      row.classList.toggle("chosen", page.isLit(pair.key));
+      row.classList.toggle("chosen", page.isHighlighted(pair.key));
       row.title = ["partial", "full"].filter((side) => pair[side])
         .map((side) => `${side === "partial" ? "scan" : "template"} vertex ${pair[side].vertex}`).join(" – ");
     });

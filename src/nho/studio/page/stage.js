@@ -1,4 +1,4 @@
-// One shape with its marks: clicks place them, drags move them, everything else turns the shape.
+// One shape with its marks: clicks place them, drags move them, everything else rotates the shape.
 "use strict";
 
 const REACH = 12; // pixels around a mark that belong to it
@@ -11,7 +11,7 @@ function markColour(key) {
 }
 
 class Stage {
-  // `page` offers: marksOn(side), isLit(key), turnBoth(side, change), click(side, ray),
+  // `page` offers: marksOn(side), isHighlighted(key), moveCamera(side, change), click(side, ray),
   // drag(key, side, ray), choose(key), pointAt(key), pointed(), hover(side, row), update().
   constructor(side, page) {
     this.side = side;
@@ -23,27 +23,27 @@ class Stage {
     this.ring = null; // a place in the shape's coordinates that is pointed at
     this.dragged = null; // a mark on its way: {key, x, y}
     this.planned = false;
-    this.looks = ""; // of the picture that is on the canvas
+    this.drawn = ""; // key of the picture on the canvas
     this.listen();
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
   async load(shape) {
-    const array = (name, Kind) => link.numbers(`mesh/${this.side}/${name}?version=${shape.version}`, Kind);
+    const array = (name, Kind) => server.numbers(`mesh/${this.side}/${name}?version=${shape.version}`, Kind);
     const arrays = await Promise.all([
       array("positions", Float32Array), array("faces", Uint32Array),
-      array("fluent", Uint32Array), array("number", Uint32Array),
+      array("coarse", Uint32Array), array("number", Uint32Array),
     ]);
-    const [positions, faces, fluent, number] = arrays;
+    const [positions, faces, coarse, number] = arrays;
     if (this.view) this.view.dispose();
-    this.view = new ShapeView(this.box, { positions, faces, fluent, rotation: shape.rotation, colours: {} });
+    this.view = new ShapeView(this.box, { positions, faces, coarse, rotation: shape.rotation, colours: {} });
     this.number = number;
     const plain = new Uint8Array(positions.length);
     for (let i = 0; i < plain.length; i += 3) plain.set([205, 201, 193], i);
     this.view.colours.shape = plain;
     this.view.show("shape");
     this.ring = null;
-    this.looks = "";
+    this.drawn = "";
     this.version = shape.version;
     this.draw();
   }
@@ -64,14 +64,14 @@ class Stage {
   drawNow() {
     this.planned = false;
     if (!this.view) return;
-    const looks = this.view.looks();
-    if (looks !== this.looks) this.view.draw();
-    this.looks = looks;
+    const picture = this.view.pictureKey();
+    if (picture !== this.drawn) this.view.draw();
+    this.drawn = picture;
     this.drawMarks();
   }
 
   // While a large shape moves, few of its triangles are drawn.
-  stir() {
+  cameraMoved() {
     this.view.moving = true;
     clearTimeout(this.settling);
     this.settling = setTimeout(() => {
@@ -83,8 +83,8 @@ class Stage {
 
   places() {
     return this.page.marksOn(this.side).map((mark) => {
-      const held = this.dragged && this.dragged.key === mark.key;
-      const at = held ? { x: this.dragged.x, y: this.dragged.y, hidden: false }
+      const dragged = this.dragged && this.dragged.key === mark.key;
+      const at = dragged ? { x: this.dragged.x, y: this.dragged.y, hidden: false }
         : this.view.project(mark.at);
       return { ...mark, ...at };
     });
@@ -97,15 +97,15 @@ class Stage {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     const places = this.places();
-    places.sort((a, b) => b.hidden - a.hidden || this.page.isLit(a.key) - this.page.isLit(b.key));
+    places.sort((a, b) => b.hidden - a.hidden || this.page.isHighlighted(a.key) - this.page.isHighlighted(b.key));
     for (const place of places) this.drawMark(pen, place);
     for (const place of places) if (place.key !== null && place.key === this.page.pointed()) this.drawName(pen, place);
-    if (this.overlay.matches(":focus-visible")) this.drawAim(pen);
+    if (this.overlay.matches(":focus-visible")) this.drawCrosshair(pen);
     if (this.ring) drawRing(pen, view.project(this.ring));
   }
 
   drawMark(pen, place) {
-    const chosen = this.page.isLit(place.key);
+    const chosen = this.page.isHighlighted(place.key);
     pen.globalAlpha = place.hidden ? 0.28 : 1;
     pen.beginPath();
     pen.arc(place.x, place.y, chosen ? 11 : 9, 0, 2 * Math.PI);
@@ -134,7 +134,7 @@ class Stage {
   }
 
   // Where Enter would place a mark.
-  drawAim(pen) {
+  drawCrosshair(pen) {
     const x = this.view.width / 2, y = this.view.height / 2;
     for (const [width, colour] of [[4, "#fff"], [1.5, "#111"]]) {
       pen.beginPath();
@@ -178,17 +178,17 @@ class Stage {
         this.overlay.classList.toggle("on-mark", Boolean(mark));
         this.page.pointAt(mark && mark.key);
       }
-      this.overlay.classList.toggle("turning", Boolean(down && !down.mark && !down.still));
+      this.overlay.classList.toggle("rotating", Boolean(down && !down.mark && !down.still));
     });
     this.overlay.addEventListener("pointerleave", () => this.page.pointAt(null));
     this.overlay.addEventListener("pointerup", async (event) => {
-      const held = down, moved = this.dragged;
+      const pressed = down, moved = this.dragged;
       down = null;
-      this.overlay.classList.remove("turning");
-      if (!held || !this.view) return;
+      this.overlay.classList.remove("rotating");
+      if (!pressed || !this.view) return;
       const ray = this.rayAt(...place(event));
-      if (held.mark && !held.still) await this.page.drag(held.mark.key, this.side, ray);
-      else if (!held.mark && held.still) this.page.click(this.side, ray);
+      if (pressed.mark && !pressed.still) await this.page.drag(pressed.mark.key, this.side, ray);
+      else if (!pressed.mark && pressed.still) this.page.click(this.side, ray);
       if (this.dragged === moved) this.dragged = null; // only now, so that it does not jump back
       this.draw();
     });
@@ -200,13 +200,13 @@ class Stage {
     });
     for (const kind of ["focus", "blur"]) this.overlay.addEventListener(kind, () => this.draw());
     const canvas = this.box.querySelector("canvas.shape");
-    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault()); // wants it back
+    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault()); // ask for it back
     canvas.addEventListener("webglcontextrestored", () => {
-      this.version = 0; // all that it held is gone
+      this.version = 0; // all its buffers are gone
       this.page.update();
     });
     steer(this.overlay,
-      (change) => this.view && this.page.turnBoth(this.side, change),
+      (change) => this.view && this.page.moveCamera(this.side, change),
       (at) => this.view && this.page.hover(this.side, at ? this.view.pick(...at) : -1));
   }
 
@@ -222,16 +222,16 @@ class Stage {
     return near.sort((a, b) => gap(a) - gap(b))[0] || null;
   }
 
-  // Turn so that a point of the surface faces the eye, in the middle.
+  // Rotate so that a point of the surface faces the eye, in the middle.
   face(mark) {
     const view = this.view, r = view.rotation;
     const apply = (v) => [0, 3, 6].map((i) => r[i] * v[0] + r[i + 1] * v[1] + r[i + 2] * v[2]);
     const [x, y, z] = apply(mark.normal);
-    view.turn(-Math.atan2(x, z), 0);
-    view.turn(0, Math.atan2(y, Math.hypot(x, z)));
+    view.rotate(-Math.atan2(x, z), 0);
+    view.rotate(0, Math.atan2(y, Math.hypot(x, z)));
     view.pan = [0, 0];
     const at = view.project(mark.at);
     view.shift(1 - (2 * at.x) / view.width, (2 * at.y) / view.height - 1);
-    this.stir();
+    this.cameraMoved();
   }
 }

@@ -1,8 +1,8 @@
-// The page: keeps both stages and the panel in step with the state that the studio tells.
+// The page: keeps both stages and the panel in step with the state of the studio.
 "use strict";
 
 (() => {
-  let state = null, chosen = null, pointed = null, trouble = null, fetching = false, again = false;
+  let state = null, chosen = null, pointed = null, complaint = null, fetching = false, again = false;
   let shownOutcome = 0, painted = "", downloaded = 0; // versions of results
 
   const page = {
@@ -19,7 +19,7 @@
       return marks;
     },
     // The chosen pair, and the one that waits for its partner.
-    isLit: (key) => key !== null && (key === chosen || key === state.chosenOpen),
+    isHighlighted: (key) => key !== null && (key === chosen || key === state.chosenOpen),
     choose(key) {
       chosen = key;
       refresh();
@@ -30,12 +30,12 @@
       pointed = key;
       for (const stage of Object.values(stages)) stage.draw();
     },
-    turnBoth(side, change) {
+    moveCamera(side, change) {
       const together = find("#link").checked;
       for (const stage of Object.values(stages)) {
         if (stage.view && (together || stage.side === side)) {
           change(stage.view);
-          stage.stir();
+          stage.cameraMoved();
         }
       }
     },
@@ -49,7 +49,7 @@
     hover: (side, row) => hover.show(side, row),
     async post(path, about) {
       try {
-        await link.post(path, about);
+        await server.post(path, about);
         await update();
       } catch (problem) {
         refresh(); // what was asked for did not happen
@@ -104,7 +104,7 @@
     do {
       again = false;
       try {
-        await take(await link.json("state"));
+        await take(await server.json("state"));
       } catch (problem) {
         if (!again) complain(problem); // else it was about what has changed meanwhile
       }
@@ -112,14 +112,14 @@
     fetching = false;
   }
 
-  async function take(told) {
+  async function take(latest) {
     const known = state !== null, before = new Set(known ? state.pairs.map((pair) => pair.key) : []);
-    const added = told.pairs.filter((pair) => !before.has(pair.key));
-    state = told;
-    trouble = null;
+    const added = latest.pairs.filter((pair) => !before.has(pair.key));
+    state = latest;
+    complaint = null;
     if (added.length === 1 && known) chosen = added[0].key;
     for (const side in stages) {
-      const shape = told.shapes[side], figure = find(`figure[data-side="${side}"]`);
+      const shape = latest.shapes[side], figure = find(`figure[data-side="${side}"]`);
       figure.querySelector(".empty").hidden = Boolean(shape);
       figure.querySelector("figcaption .open").hidden = !shape;
       figure.querySelector(".name").textContent = shape
@@ -130,8 +130,8 @@
         await busy(side, () => stages[side].load(shape));
       }
     }
-    if (told.outcome && told.outcome.version !== shownOutcome) await showNewOutcome(told.outcome);
-    if (!told.outcome) {
+    if (latest.outcome && latest.outcome.version !== shownOutcome) await showNewOutcome(latest.outcome);
+    if (!latest.outcome) {
       shownOutcome = 0;
       hover.partners = null;
       find('input[name="view"][value="shape"]').checked = true;
@@ -148,7 +148,7 @@
     const { partial, full } = stages;
     partial.view.home = outcome.rotation.flat();
     if (!first) return; // the user has found a view
-    // Lay the scan beside the template as the match has found it, however the template is turned.
+    // Lay the scan beside the template as the match has found it, however the template is rotated.
     const transposed = (m) => [0, 3, 6, 1, 4, 7, 2, 5, 8].map((i) => m[i]);
     partial.view.rotation = product(product(full.view.rotation, transposed(full.view.home)), partial.view.home);
     partial.view.depthIsOld = true;
@@ -171,7 +171,7 @@
       const stage = stages[side];
       const name = view === "correspondence" && side === "full" ? "faded" : view;
       const known = view === "shape" ? stage.view && stage.view.colours.shape
-        : await link.numbers(`outcome/${side}/${name}?version=${shownOutcome}`, Uint8Array);
+        : await server.numbers(`outcome/${side}/${name}?version=${shownOutcome}`, Uint8Array);
       if (want !== painted) return;
       stage.show(view, known);
     }
@@ -184,7 +184,7 @@
     state.chosenOpen = wanted ? wanted.key : null;
     const complete = state.pairs.length - open.length;
     const ready = state.shapes.partial && state.shapes.full && complete >= state.fewest;
-    panel.showTask(trouble ? { ...state, notice: trouble } : state);
+    panel.showTask(complaint ? { ...state, notice: complaint } : state);
     panel.showPairs(state, page);
     panel.showJob(state.job, ready);
     panel.showOutcome(state);
@@ -203,8 +203,8 @@
 
   // It stays until something goes well again.
   function complain(problem) {
-    trouble = { text: problem.message, kind: "error" };
-    panel.showNotice(trouble);
+    complaint = { text: problem.message, kind: "error" };
+    panel.showNotice(complaint);
   }
 
   // ---- buttons ------------------------------------------------------------------------------
@@ -226,22 +226,22 @@
   for (const input of document.querySelectorAll('input[name="view"]')) input.addEventListener("change", () => paint().catch(complain));
   find("#save-anchors").addEventListener("change", (event) => {
     if (event.target.value) {
-      const there = element("a", { href: `download/anchors${event.target.value}`, download: "" });
-      there.click();
+      const download = element("a", { href: `download/anchors${event.target.value}`, download: "" });
+      download.click();
     }
     event.target.value = "";
   });
-  link.json("formats").then((formats) => find("#save-anchors").append(
+  server.json("formats").then((formats) => find("#save-anchors").append(
     ...formats.map(([suffix, words]) => element("option", { value: suffix, textContent: words }))));
 
-  for (const there of document.querySelectorAll(".downloads a")) {
-    there.addEventListener("click", () => { downloaded = shownOutcome; });
+  for (const download of document.querySelectorAll(".downloads a")) {
+    download.addEventListener("click", () => { downloaded = shownOutcome; });
   }
 
   installKeys(page);
   installFiles(page);
   panel.showLegend("shape");
-  link.listen((event) => {
+  server.listen((event) => {
     if (event.job && state && state.job) panel.showJob(state.job = event.job, true);
     if (event.revision && (!state || event.revision > state.revision)) update();
   }, update, complain);

@@ -1,16 +1,16 @@
 // Requests to the studio and the events it sends. Every address is below the page's own.
 "use strict";
 
-const GONE = "The studio does not answer. Is `nho studio` still running?";
-const ANOTHER = "The studio was ended. Open the address that `nho studio` prints when it is started again.";
+const NO_ANSWER = "The studio does not answer. Is `nho studio` still running?";
+const ENDED = "The studio was ended. Open the address that `nho studio` prints when it is started again.";
 
-const link = {
+const server = {
   async ask(path, about) {
     let response;
     try {
       response = await fetch(path, about);
     } catch {
-      throw new Error(GONE); // every browser has other words for it
+      throw new Error(NO_ANSWER); // every browser has other words for it
     }
     if (response.ok) return response;
     let reason = `the studio answered ${response.status}`;
@@ -21,26 +21,26 @@ const link = {
   },
 
   async json(path) {
-    return (await link.ask(path)).json();
+    return (await server.ask(path)).json();
   },
 
   async numbers(path, Kind) {
-    return new Kind(await (await link.ask(path)).arrayBuffer());
+    return new Kind(await (await server.ask(path)).arrayBuffer());
   },
 
   async post(path, about = {}) {
     const body = JSON.stringify(about);
-    return (await link.ask(path, { method: "POST", body })).json();
+    return (await server.ask(path, { method: "POST", body })).json();
   },
 
   async upload(file, side) {
     const query = new URLSearchParams({ name: file.name });
     if (side) query.set("side", side);
-    return link.ask(`upload?${query}`, { method: "POST", body: file });
+    return server.ask(`upload?${query}`, { method: "POST", body: file });
   },
 
-  // The browser reconnects by itself; `again` is called whenever the connection stands. A page that
-  // nobody sees lets go of it: browsers allow a server six, and one more tab would wait for ever.
+  // The browser reconnects by itself; `again` is called whenever the connection stands. A hidden
+  // page closes it: browsers allow a server six, and one more tab would wait for ever.
   listen(event, again, lost) {
     let source = null;
     const follow = () => {
@@ -51,7 +51,7 @@ const link = {
       source.onmessage = (message) => event(JSON.parse(message.data));
       source.onopen = again;
       source.onerror = ({ target }) => {
-        if (target === source) lost(new Error(target.readyState === EventSource.CLOSED ? ANOTHER : GONE));
+        if (target === source) lost(new Error(target.readyState === EventSource.CLOSED ? ENDED : NO_ANSWER));
       };
     };
     document.addEventListener("visibilitychange", follow);
