@@ -20,11 +20,10 @@ import nho
 import nho.batch.runner
 import nho.runtime.memory
 from nho.batch import read_pairs, run_batch
-from nho.batch.job import run_job
 from nho.batch.local import _next_that_fits
-from nho.batch.pairs import Pair
-from nho.batch.summary import Row, write_summary
-from nho.batch.survey import Surveyor
+from nho.batch.pairs import BatchPair
+from nho.batch.plan import Planner
+from nho.batch.summary import SummaryRow, write_summary
 from nho.cli import main
 from nho.errors import InputError
 from nho.pipeline.memory_budget import needed_memory
@@ -394,7 +393,7 @@ def test_what_was_finished_but_not_told_when_a_run_stopped_is_in_the_table(tmp_p
     path, out = make_pairs(tmp_path, 2), tmp_path / "out"
 
     def interrupted(jobs, *_):
-        assert run_job(jobs[0]).error == ""
+        assert jobs[0].run().error == ""
         raise KeyboardInterrupt
         yield
 
@@ -410,7 +409,7 @@ def test_files_that_change_during_the_run_do_not_pass_for_done(tmp_path, monkeyp
 
     def late(jobs, *_):
         anchors.write_text(anchors.read_text().rsplit("\n", 2)[0] + "\n")
-        yield run_job(jobs[0])
+        yield jobs[0].run()
 
     monkeypatch.setattr(nho.batch.runner, "run_local", late)
     rows, _ = again(path, out)
@@ -425,14 +424,14 @@ def test_a_bug_in_a_worker_is_one_line_in_the_table_and_kept_in_full(tmp_path, m
         raise ZeroDivisionError("two\nlines")
 
     monkeypatch.setattr("nho.batch.job.match", bug)
-    monkeypatch.setattr(nho.batch.runner, "run_local", lambda jobs, *_: (run_job(j) for j in jobs))
+    monkeypatch.setattr(nho.batch.runner, "run_local", lambda jobs, *_: (job.run() for job in jobs))
     rows, _ = again(path, out)
     assert rows[0].error == "unexpected ZeroDivisionError: two lines"
     assert "Traceback" in (out / ".batch" / "failed" / "p0.json").read_text()
 
 
 def test_the_table_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
-    write_summary(tmp_path, [Row("a", "ok")])
+    write_summary(tmp_path, [SummaryRow("a", "ok")])
     before = (tmp_path / "summary.csv").read_text()
 
     def fail(*_):
@@ -440,7 +439,7 @@ def test_the_table_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(InputError, match="No space left"):
-        write_summary(tmp_path, [Row("a", "failed")])
+        write_summary(tmp_path, [SummaryRow("a", "failed")])
     assert (tmp_path / "summary.csv").read_text() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["summary.csv"]
 
@@ -469,14 +468,14 @@ def test_a_pair_is_refused_for_the_memory_that_a_match_would_need(
     """Vertices beyond those that are solved on cost little."""
     for mesh, name in ((piece.mesh, "partial.ply"), (whole, "full.ply")):
         mesh.write(tmp_path / name)
-    pair = Pair("p", tmp_path / "partial.ply", tmp_path / "full.ply", (Path("auto"),))
+    pair = BatchPair("p", tmp_path / "partial.ply", tmp_path / "full.ply", (Path("auto"),))
     sizes = len(piece.mesh.vertices), len(whole.vertices)
     needed = needed_memory(*sizes, solve_vertices)
     settings = SETTINGS.replace(solve_vertices=solve_vertices)
     for room, fits in ((needed, True), (needed - 1, False)):
-        survey = Surveyor(tmp_path / "out", settings, True, False, room).look(pair)
-        assert (survey.job is not None) == fits
-        assert fits or "memory" in survey.row.error
+        plan = Planner(tmp_path / "out", settings, True, False, room).plan(pair)
+        assert (plan.job is not None) == fits
+        assert fits or "memory" in plan.row.error
     assert needed_memory(*sizes, 200) < needed_memory(*sizes, 0)
 
 

@@ -149,9 +149,9 @@ def test_a_match_into_the_folder_of_a_pair_does_not_pass_for_the_batchs_own(pair
 def test_a_record_is_of_what_the_batch_wrote_whatever_lies_there_by_then(
     pairs, finished_match, tmp_path
 ):
-    from nho.batch.records import Request, find_result, record_result
+    from nho.batch.records import PairRequest, find_result, record_result
 
-    request = Request.of(Settings(), "a", "b", "c")
+    request = PairRequest.of(Settings(), "a", "b", "c")
     written = (finished_match[0] / "result.json").read_bytes()
     record_result(tmp_path, "result0", request, written)
     assert find_result(tmp_path, "result0", request, True).result is not None

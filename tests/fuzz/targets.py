@@ -13,8 +13,14 @@ from unittest import mock
 import numpy as np
 
 from nho.batch.pairs import read_pairs
-from nho.batch.records import Failure as BatchFailure
-from nho.batch.records import Request, find_failure, find_result, record_failure, record_result
+from nho.batch.records import (
+    PairRequest,
+    PastFailure,
+    find_failure,
+    find_result,
+    record_failure,
+    record_result,
+)
 from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
@@ -30,7 +36,7 @@ from tests.fuzz.landmarks import landmark_targets
 from tests.fuzz.studio import studio_targets
 from tests.fuzz.target import Scratch, Target, serving
 
-_REQUEST = Request.of(preset("default"), "a", "b", "c")
+_REQUEST = PairRequest.of(preset("default"), "a", "b", "c")
 
 
 def _mesh(suffix: str) -> Callable[[bytes], object]:
@@ -188,7 +194,7 @@ def _records() -> tuple[Target, Target]:
         if not (scratch.path / "pair" / name).exists():
             scratch.file(f"pair/{name}", b"x")
     record_result(scratch.path, "pair", _REQUEST)
-    record_failure(scratch.path, "pair", _REQUEST, BatchFailure("it broke", 1.5), "a\nb")
+    record_failure(scratch.path, "pair", _REQUEST, PastFailure("it broke", 1.5), "a\nb")
     done, failed = (scratch.path / ".batch" / kind / "pair.json" for kind in ("done", "failed"))
 
     def find_done() -> None:

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nho.batch import read_pairs, run_batch
-from nho.batch.names import name_from_files, problem_with_name
-from nho.batch.pairs import Pair
+from nho.batch.pairs import BatchPair, name_from_files, problem_with_name
 from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
@@ -97,7 +96,7 @@ def test_a_batch_follows_no_link_in_its_folder(tmp_path: Path, outside: Path, pl
     link.symlink_to(outside / BATCH_LINKS[place])
     seeds.PARTIAL.write(tmp_path / "a.ply")
     (tmp_path / "c.csv").write_text("partial,full\n0,0\n")
-    pair = Pair("pair", tmp_path / "a.ply", tmp_path / "a.ply", tmp_path / "c.csv")
+    pair = BatchPair("pair", tmp_path / "a.ply", tmp_path / "a.ply", tmp_path / "c.csv")
     with pytest.raises(InputError, match="this is a link"):
         run_batch([pair], tmp_path / "out", preset("default"), jobs=1)
     assert untouched(outside)

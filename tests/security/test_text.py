@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nho.batch.summary import Row, write_summary
+from nho.batch.summary import SummaryRow, write_summary
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
@@ -83,7 +83,7 @@ def test_a_batch_shows_failures_as_text_and_its_table_holds_no_formula(tmp_path:
 
 
 def test_numbers_in_the_table_stay_numbers(tmp_path: Path) -> None:
-    write_summary(tmp_path, [Row("a", "ok", seconds=1.5, mean_confidence=-0.0)])
+    write_summary(tmp_path, [SummaryRow("a", "ok", seconds=1.5, mean_confidence=-0.0)])
     assert (tmp_path / "summary.csv").read_text().splitlines()[1] == "a,ok,,1.5,,,-0.0,,"
 
 

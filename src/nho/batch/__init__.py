@@ -1,7 +1,7 @@
 """Many pairs: side by side, resumable, one table."""
 
-from nho.batch.pairs import Pair, read_pairs
+from nho.batch.pairs import BatchPair, read_pairs
 from nho.batch.runner import BatchProgress, run_batch
-from nho.batch.summary import Row
+from nho.batch.summary import SummaryRow
 
-__all__ = ["BatchProgress", "Pair", "Row", "read_pairs", "run_batch"]
+__all__ = ["BatchProgress", "BatchPair", "SummaryRow", "read_pairs", "run_batch"]

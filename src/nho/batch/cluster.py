@@ -7,19 +7,20 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from nho.batch.job import Outcome, Work, one_line
+from nho.batch.job import JobOutcome, Work, one_line
 from nho.errors import InputError, NhoError
 
 _CONNECT = 15  # seconds
-_PAUSE = 0.5  # seconds between two looks for workers
-_HOLDING = threading.Lock()
-_held: list[Any] = []  # the BLAS limit of this worker, once set
+_PAUSE = 0.5  # seconds between two checks for workers
+_LIMITING = threading.Lock()
+_limits: list[Any] = []  # the BLAS limit of this worker, once set
 
 
 class Cluster:
@@ -31,13 +32,13 @@ class Cluster:
         Such as ``tcp://host:8786``.
     out : Path or None
         Folder that every worker must see under the same path; None = there is none.
-    tell : callable
+    notify : callable
         Gets a sentence when there is something to wait for.
     """
 
-    def __init__(self, address: str, out: Path | None, tell: Callable[[str], None]) -> None:
+    def __init__(self, address: str, out: Path | None, notify: Callable[[str], None]) -> None:
         try:
-            from distributed import Client
+            self._dask: Any = import_module("distributed")
         except ImportError:
             raise InputError(
                 "--scheduler needs Dask; install it with: pip install 'nho[cluster]'"
@@ -45,7 +46,7 @@ class Cluster:
         self._address = address
         _silence_dask()
         try:
-            self._client = Client(address, timeout=_CONNECT, set_as_default=False)
+            self._client = self._dask.Client(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError, RuntimeError) as problem:
             raise InputError(
                 f"no Dask scheduler answers at {address} ({one_line(str(problem))}); start one "
@@ -53,7 +54,7 @@ class Cluster:
             ) from None
         try:
             if not self._workers():
-                tell(f"waiting for a worker to join the cluster at {address}")
+                notify(f"waiting for a worker to join the cluster at {address}")
             while not self._check(out):
                 time.sleep(_PAUSE)
         except BaseException:
@@ -65,51 +66,51 @@ class Cluster:
         self._client.close(timeout=_CONNECT)
 
     def memory_per_pair(self) -> int | None:
-        """Bytes a pair may take on the roomiest worker; None if no worker knows."""
-        limits = [room for room in self._room().values() if room]
-        return max(limits) if limits else None
+        """Bytes a pair may take on the worker with the most memory; None if no worker knows."""
+        known = [limit for limit in self._memory_per_pair().values() if limit]
+        return max(known, default=None)
 
-    def run(self, jobs: Sequence[Work]) -> Generator[Outcome, None, None]:
-        """Run the jobs and give the outcomes as they come.
+    def run(self, jobs: Sequence[Work]) -> Generator[JobOutcome, None, None]:
+        """Run the jobs and yield the outcomes as they come.
 
         A pair whose worker dies is started again by Dask (``allowed-failures`` times). Closing
         the iterator takes back what has not started; what runs ends on its worker.
         """
-        from distributed import KilledWorker, as_completed
-
-        room = self._room()
+        limits = self._memory_per_pair()
         names: dict[Any, str] = {}
         futures = []
         for job in jobs:
-            fitting = [worker for worker, limit in room.items() if not limit or limit >= job.memory]
-            some = 0 < len(fitting) < len(room)
+            fitting = [
+                worker for worker, limit in limits.items() if not limit or limit >= job.memory
+            ]
+            some = 0 < len(fitting) < len(limits)
             future = self._client.submit(
                 run_on_worker,
                 job,
                 key=f"nho-{job.name}-{os.urandom(8).hex()}",
                 pure=False,
                 workers=fitting if some else None,
-                allow_other_workers=some,  # rather a tight worker than none
+                allow_other_workers=some,  # better too little memory than no worker
             )
             names[future.key] = job.name
             futures.append(future)
         try:
-            finished = as_completed(
+            finished = self._dask.as_completed(
                 futures, loop=self._client.loop, with_results=True, raise_errors=False
             )
             for future, answer in finished:
                 name = names.pop(future.key)
-                if isinstance(answer, Outcome):
+                if isinstance(answer, JobOutcome):
                     yield answer
                 elif future.status in ("cancelled", "lost"):
                     raise NhoError(
                         f"the Dask scheduler at {self._address} is gone; finished pairs are kept: "
                         "start it and run the same command again"
                     )
-                elif isinstance(_error(answer), KilledWorker):
-                    yield Outcome(name, 0.0, _DIED)
+                elif isinstance(_error(answer), self._dask.KilledWorker):
+                    yield JobOutcome(name, 0.0, _DIED)
                 else:
-                    yield Outcome(name, 0.0, f"Dask reports: {one_line(str(_error(answer)))}")
+                    yield JobOutcome(name, 0.0, f"Dask reports: {one_line(str(_error(answer)))}")
                 future.release()
         finally:
             if names:
@@ -119,7 +120,7 @@ class Cluster:
         workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         return workers
 
-    def _room(self) -> dict[str, int]:
+    def _memory_per_pair(self) -> dict[str, int]:
         """Bytes for one pair on every worker (it runs as many as it has threads); 0 = no limit."""
         return {
             address: int(about.get("memory_limit") or 0) // max(1, int(about.get("nthreads") or 1))
@@ -177,12 +178,12 @@ def what_a_worker_sees(out: str | None) -> tuple[str, bool]:
     return version("nho"), out is None or os.path.isdir(out)
 
 
-def run_on_worker(job: Work) -> Outcome:
+def run_on_worker(job: Work) -> JobOutcome:
     """Run the job on a Dask worker, with BLAS at one thread from now on.
 
     Pairs in other threads of the same worker rely on the limit, so it is never taken back.
     """
-    with _HOLDING:
-        if not _held:
-            _held.append(threadpool_limits(limits=1))
+    with _LIMITING:
+        if not _limits:
+            _limits.append(threadpool_limits(limits=1))
     return job.run()

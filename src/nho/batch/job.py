@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from nho.batch.pairs import Pair
-from nho.batch.records import Request, bytes_digest, find_result, record_result
+from nho.batch.pairs import BatchPair
+from nho.batch.records import PairRequest, bytes_digest, find_result, record_result
 from nho.errors import CannotWrite, NhoError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.matching import match
@@ -31,16 +31,13 @@ class Work(Protocol):
     @property
     def name(self) -> str:
         """Unique among the works of one run."""
-        ...
 
     @property
     def memory(self) -> int:
         """Bytes it needs at most, estimated."""
-        ...
 
-    def run(self) -> Outcome:
-        """Do it; whatever goes wrong is part of the answer."""
-        ...
+    def run(self) -> JobOutcome:
+        """Do it; whatever goes wrong is part of the outcome."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +48,14 @@ class Job:
     ----------
     out : Path
         Folder of the batch; the result goes to ``out / pair.name``.
-    request : Request
+    request : PairRequest
         Settings and content hashes that the finished folder must answer.
-    memory : int
-        Bytes it needs at most, estimated.
     """
 
-    pair: Pair
+    pair: BatchPair
     out: Path
     settings: Settings
-    request: Request
+    request: PairRequest
     report: bool
     memory: int
 
@@ -69,60 +64,56 @@ class Job:
         """Name of the pair."""
         return self.pair.name
 
-    def run(self) -> Outcome:
-        """Match the pair and write its folder."""
-        return run_job(self)
+    def run(self) -> JobOutcome:
+        """Match the pair and write its folder; whatever goes wrong is part of the outcome."""
+        start = time.monotonic()
+        error, details, hits_every_job = "", "", False
+        try:
+            # A cluster may start a pair twice, after the first worker was only thought to be dead.
+            if find_result(self.out, self.name, self.request, self.report).result is None:
+                self._match_and_write()
+        except NhoError as problem:
+            error, hits_every_job = str(problem), isinstance(problem, CannotWrite)
+        except MemoryError:
+            error = "not enough memory for meshes of this size; decimate them or use fewer --jobs"
+        except Exception as problem:
+            error = f"unexpected {type(problem).__name__}: {problem}"
+            details = traceback.format_exc()
+            log.exception("%s", self.name)
+        return JobOutcome(
+            self.name, time.monotonic() - start, one_line(error), details, hits_every_job
+        )
+
+    def _match_and_write(self) -> None:
+        pair = self.pair
+        partial, full = Mesh.read(pair.partial), Mesh.read(pair.full)
+        # Hashed here, not taken from the request: what counts is what was matched.
+        request = PairRequest.of(
+            self.settings, partial.digest(), full.digest(), bytes_digest(pair.anchors_content())
+        )
+        anchors = pair.automatic or read_anchors(pair.anchors, partial, full, pair.flip)
+        result = match(partial, full, anchors, self.settings)
+        folder = self.out / pair.name
+        with _WRITING:
+            written = write_outputs(folder, partial, full, result, report=self.report)
+        record_result(self.out, pair.name, request, written)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """How a job ended: without error, or with a sentence (and a traceback if it was a bug).
 
     Attributes
     ----------
-    for_all : bool
-        The error is none of the job's: others would meet it as well.
+    hits_every_job : bool
+        The error has nothing to do with this job.
     """
 
     name: str
     seconds: float
     error: str = ""
     details: str = ""
-    for_all: bool = False
-
-
-def run_job(job: Job) -> Outcome:
-    """Match the pair and write its folder; whatever goes wrong is part of the answer."""
-    start = time.monotonic()
-    error, details, for_all = "", "", False
-    try:
-        # A cluster may start a pair twice, after the first worker was only thought to be dead.
-        if find_result(job.out, job.name, job.request, job.report).result is None:
-            _match_and_write(job)
-    except NhoError as problem:
-        error, for_all = str(problem), isinstance(problem, CannotWrite)
-    except MemoryError:
-        error = "not enough memory for meshes of this size; decimate them or use fewer --jobs"
-    except Exception as problem:
-        error = f"unexpected {type(problem).__name__}: {problem}"
-        details = traceback.format_exc()
-        log.exception("%s", job.name)
-    return Outcome(job.name, time.monotonic() - start, one_line(error), details, for_all)
-
-
-def _match_and_write(job: Job) -> None:
-    pair = job.pair
-    partial, full = Mesh.read(pair.partial), Mesh.read(pair.full)
-    # Hashed here, not taken from the job: what counts is what was matched.
-    request = Request.of(
-        job.settings, partial.digest(), full.digest(), bytes_digest(pair.anchors_content())
-    )
-    anchors = pair.automatic or read_anchors(pair.anchors, partial, full, pair.flip)
-    result = match(partial, full, anchors, job.settings)
-    folder = job.out / pair.name
-    with _WRITING:
-        written = write_outputs(folder, partial, full, result, report=job.report)
-    record_result(job.out, pair.name, request, written)
+    hits_every_job: bool = False
 
 
 def one_line(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from nho.batch.job import Outcome, Work
+from nho.batch.job import JobOutcome, Work
 from nho.runtime.worker_process import Send, WorkerProcess
 
 _ATTEMPTS = 2  # a killed worker may be bad luck; two in a row are not
@@ -24,7 +24,7 @@ _ATTEMPTS = 2  # a killed worker may be bad luck; two in a row are not
 
 def run_local(
     jobs: Sequence[Work], workers: int, budget: int | None
-) -> Generator[Outcome, None, None]:
+) -> Generator[JobOutcome, None, None]:
     """Run the jobs side by side and yield the outcomes as they come.
 
     Parameters
@@ -64,7 +64,7 @@ def run_local(
                 if deaths[job.name] < _ATTEMPTS:
                     waiting.append(job)
                 else:
-                    yield Outcome(job.name, attempt.seconds, _death_message(attempt.worker))
+                    yield JobOutcome(job.name, attempt.seconds, _death_message(attempt.worker))
     finally:
         for worker in (*idle, *(attempt.worker for attempt in running)):
             worker.stop()
@@ -86,10 +86,10 @@ class _Attempt:
         with suppress(OSError):  # dead already, as `outcome` will find
             self.worker.connection.send(self.job)
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> JobOutcome | None:
         """The outcome of the job; None if the process died over it."""
         try:
-            outcome: Outcome = self.worker.connection.recv()
+            outcome: JobOutcome = self.worker.connection.recv()
         except (EOFError, OSError):
             return None
         return outcome

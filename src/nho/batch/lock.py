@@ -1,4 +1,4 @@
-"""One run at a time in a folder, and one kind of run.
+"""The output folder: one run at a time in it, one kind of run, and no way out of it.
 
 The lock is the operating system's, on an open file: it ends with the process, however that ends,
 so a lock left by a dead process needs no special care.
@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nho.batch.links import refuse_links
 from nho.batch.records import STATE
 from nho.errors import CannotWrite, InputError
 from nho.runtime.locks import try_lock
 
 BENCH_STATE = ".bench"
+_is_junction = getattr(os.path, "isjunction", lambda path: False)  # Windows, Python 3.12
 _OWNERS = {STATE: "nho batch", BENCH_STATE: "nho bench", "result.npz": "nho match"}
 
 
 @contextmanager
 def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
-    """Hold the folder; an `InputError` if another process holds it, or if another command wrote it.
+    """Lock the folder; an `InputError` if another process has it, or if another command wrote it.
 
     The lock is a file in its folder ``state``.
 
@@ -45,9 +45,9 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
     try:
         locked = try_lock(handle)
         if locked is False:
-            holder = os.read(handle, 1000).decode("utf-8", "replace").strip() or "a process"
+            owner = os.read(handle, 1000).decode("utf-8", "replace").strip() or "a process"
             raise InputError(
-                f"{out}: another run ({holder}) works in this folder; wait for it or give "
+                f"{out}: another run ({owner}) works in this folder; wait for it or give "
                 "another --out"
             )
         if locked:
@@ -61,3 +61,17 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
             )
     finally:
         os.close(handle)
+
+
+def refuse_links(places: Iterable[Path]) -> None:
+    """Raise an `InputError` if one of these places inside of an output folder is a link.
+
+    The folder may come from somebody else, in an archive of meshes say, with a link in it under a
+    name that we are going to write. Links that the user names are followed.
+    """
+    for place in places:
+        if place.is_symlink() or _is_junction(place):
+            raise InputError(
+                f"{place}: this is a link, which may lead out of the folder; remove it or give "
+                "another --out"
+            )

@@ -1,28 +1,35 @@
 """The table of pairs: a CSV with the columns ``partial,full,anchors`` and optionally ``name``.
 
-``auto`` in place of a file of anchors, or ``auto:METHOD``, has them found (`anchor_sources`).
+``auto`` in place of a file of anchors, or ``auto:METHOD``, has them found (`automatic_anchors`).
 Landmarks in two files take the place of ``anchors``: ``anchors_partial,anchors_full``, and
 optionally ``flip_anchors`` (``partial``, ``full`` or ``both``), where x and y are to be negated.
+A name becomes a folder, so it must be safe as one on any system.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nho.batch.names import folded, name_from_files, problem_with_name
+from nho.batch.summary import FORMULA_SIGNS, SUMMARY
 from nho.errors import InputError
 from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.problem.anchors import FLIPS
 
 COLUMNS = ("partial", "full", "anchors")
 LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")
+_LONGEST = 200  # bytes; file systems stop at 255, and unfinished folders need a few more
+_NOT_IN_NAMES = '<>:"/\\|?*'
+_DEVICES = {"con", "prn", "aux", "nul"} | {f"{p}{i}" for p in ("com", "lpt") for i in range(1, 10)}
 
 
 @dataclass(frozen=True)
-class Pair:
+class BatchPair:
     """One row: a name, which becomes a folder, and existing files (absolute paths).
 
     Attributes
@@ -54,7 +61,7 @@ class Pair:
         return b"".join(b"%d:" % len(part) + part for part in (*parts, self.flip.encode()))
 
 
-def read_pairs(path: str | Path) -> list[Pair]:
+def read_pairs(path: str | Path) -> list[BatchPair]:
     """Read and check the whole table; paths in it are relative to its own folder.
 
     Raises
@@ -77,7 +84,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     files = [_files(path, line, row) for line, row in rows]
     flips = [_flip(path, line, row) for line, row in rows]
     return [
-        Pair(name, partial, full, tuple(anchors), flip)
+        BatchPair(name, partial, full, tuple(anchors), flip)
         for name, (partial, full, *anchors), flip in zip(
             _names(path, rows, files), files, flips, strict=True
         )
@@ -193,3 +200,40 @@ def _names(
         taken.add(folded(name))
         names.append(name)
     return names
+
+
+def problem_with_name(name: str) -> str | None:
+    """Why ``name`` cannot be a folder inside the output folder; None if it can."""
+    if name.startswith("."):
+        return "begins with a dot"
+    if name.startswith(FORMULA_SIGNS):
+        return f"begins with {name[0]!r}, as formulas in spreadsheets do"
+    bad = next((c for c in name if c in _NOT_IN_NAMES or not c.isprintable()), None)
+    if bad is not None:
+        return f"holds the character {bad!r}"
+    if name.endswith((".", " ")):
+        return "ends in a dot or a blank"
+    if len(name.encode("utf-8", "replace")) > _LONGEST:
+        return f"is longer than {_LONGEST} bytes"
+    if folded(name) == SUMMARY or folded(name).split(".")[0] in _DEVICES:
+        return "is taken"
+    return None
+
+
+def folded(name: str) -> str:
+    """Equal for names that some file system takes for the same folder."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def name_from_files(partial: Path, full: Path, taken: Iterable[str]) -> str:
+    """A safe name from two file stems, unlike those already ``taken`` (as `folded`)."""
+    stems = (re.sub(r"[^\w.-]+", "_", path.stem).strip("._-") for path in (partial, full))
+    base = "-".join(stem or "mesh" for stem in stems)
+    base = base.encode("utf-8")[: _LONGEST - 10].decode("utf-8", "ignore")
+    if problem_with_name(base):
+        base = f"pair-{base}"
+    known = set(taken)
+    name, number = base, 2
+    while folded(name) in known:
+        name, number = f"{base}-{number}", number + 1
+    return name

@@ -24,7 +24,7 @@ STATE = ".batch"  # folder for lock and records; no pair can have this name
 
 
 @dataclass(frozen=True)
-class Request:
+class PairRequest:
     """Settings and inputs of a pair, ready for JSON.
 
     Attributes
@@ -39,7 +39,7 @@ class Request:
     inputs: dict[str, str]
 
     @classmethod
-    def of(cls, settings: Settings, partial: str, full: str, anchors: str) -> Request:
+    def of(cls, settings: Settings, partial: str, full: str, anchors: str) -> PairRequest:
         """The request for these settings and content hashes."""
         asked = settings.as_dict()
         del asked["threads"]
@@ -59,14 +59,14 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Failure:
+class PastFailure:
     """An earlier failure of the same request."""
 
     error: str
     seconds: float
 
 
-def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
+def find_result(out: Path, name: str, request: PairRequest, report: bool) -> Found:
     """The finished result of a pair, if it is complete and of this request."""
     folder = out / name
     try:
@@ -96,7 +96,7 @@ def find_result(out: Path, name: str, request: Request, report: bool) -> Found:
     return Found(None, "damaged or replaced")
 
 
-def record_result(out: Path, name: str, request: Request, written: bytes | None = None) -> None:
+def record_result(out: Path, name: str, request: PairRequest, written: bytes | None = None) -> None:
     """Note which request the folder answers; to be called once the folder is complete.
 
     ``written`` is its ``result.json`` as the caller wrote it, in case that somebody else has put
@@ -108,7 +108,7 @@ def record_result(out: Path, name: str, request: Request, written: bytes | None 
     _write(_record(out, name), {**request.as_dict(), "result": result})
 
 
-def find_failure(out: Path, name: str, request: Request) -> Failure | None:
+def find_failure(out: Path, name: str, request: PairRequest) -> PastFailure | None:
     """How the same request failed earlier, if it did."""
     record = _read(_failure(out, name))
     if record is None or {key: record.get(key) for key in ("settings", "inputs")} != (
@@ -118,11 +118,11 @@ def find_failure(out: Path, name: str, request: Request) -> Failure | None:
     seconds = record.get("seconds")
     if not isinstance(seconds, int | float) or not 0 <= seconds <= sys.float_info.max:
         seconds = 0.0
-    return Failure(str(record.get("error")), float(seconds))
+    return PastFailure(str(record.get("error")), float(seconds))
 
 
 def record_failure(
-    out: Path, name: str, request: Request, failure: Failure, details: str = ""
+    out: Path, name: str, request: PairRequest, failure: PastFailure, details: str = ""
 ) -> None:
     """Note a failure, so that the next run need not meet it again."""
     about = {"error": failure.error, "seconds": failure.seconds, "details": details.splitlines()}

@@ -9,15 +9,16 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from nho.batch.names import FORMULA_SIGNS, SUMMARY
 from nho.problem.result import MatchResult
 from nho.runtime.atomic_file import write_whole
 
+SUMMARY = "summary.csv"  # lies beside the folders of the pairs
+FORMULA_SIGNS = ("=", "+", "-", "@")  # at the start of a cell; programs take them for formulas
 Status = Literal["ok", "failed", "skipped"]
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """A line of the table; what is not known is None, an empty cell.
 
     Attributes
@@ -44,7 +45,7 @@ class Row:
     warnings: int | None = None
 
     @classmethod
-    def of_result(cls, name: str, result: MatchResult) -> Row:
+    def of_result(cls, name: str, result: MatchResult) -> SummaryRow:
         """The row of a finished pair."""
         return cls(
             name,
@@ -58,10 +59,10 @@ class Row:
         )
 
 
-def write_summary(out: Path, rows: Iterable[Row]) -> None:
+def write_summary(out: Path, rows: Iterable[SummaryRow]) -> None:
     """Write ``summary.csv``, whole or not at all."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
+    writer = csv.DictWriter(text, [field.name for field in fields(SummaryRow)], lineterminator="\n")
     writer.writeheader()
     # csv writes None as an empty cell
     writer.writerows({key: _cell(value) for key, value in asdict(row).items()} for row in rows)

@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 
 from nho.batch import BatchProgress, read_pairs, run_batch
-from nho.batch.names import SUMMARY
 from nho.batch.runner import KEPT, BatchCallback
+from nho.batch.summary import SUMMARY
 from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
 from nho.cli.options import Changes, Preset, Scheduler, Seed, chosen_settings
 

@@ -62,6 +62,20 @@ def write_outputs(
 def check_folder(folder: str | Path) -> None:
     """Refuse an output folder that cannot be written or holds anything but an earlier result."""
     folder = Path(folder)
+    check_writable(folder)
+    try:
+        there = sorted(entry.name for entry in folder.iterdir())
+    except FileNotFoundError:
+        return
+    others = [name for name in there if name not in _KNOWN and not name.startswith(PREFIX)]
+    if others:
+        raise InputError(
+            f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
+        )
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse an output folder that is a file or cannot be written."""
     nearest = next(
         place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()
     )
@@ -75,15 +89,6 @@ def check_folder(folder: str | Path) -> None:
     if not writable and now is not None and os.path.samestat(found, now):
         raise CannotWrite(
             f"{folder}: cannot be written (no permission in {nearest}); give another place"
-        )
-    try:
-        there = sorted(entry.name for entry in folder.iterdir())
-    except FileNotFoundError:
-        return
-    others = [name for name in there if name not in _KNOWN and not name.startswith(PREFIX)]
-    if others:
-        raise InputError(
-            f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
         )
 
 

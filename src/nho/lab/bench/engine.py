@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nho.batch.cluster import Cluster
-from nho.batch.job import Outcome, one_line
+from nho.batch.job import JobOutcome, one_line
 from nho.batch.local import run_local
 from nho.errors import InputError, NhoError
 from nho.lab.bench.perturb import conditions_text
@@ -55,7 +55,7 @@ Callback = Callable[[BenchProgress], None]
 
 
 @dataclass(frozen=True)
-class Measured(Outcome):
+class Measured(JobOutcome):
     """The outcome of a task that went well."""
 
     values: Values = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Errand:
         """Not estimated: shapes of benchmarks are small."""
         return 0
 
-    def run(self) -> Outcome:
+    def run(self) -> JobOutcome:
         """Measure; whatever goes wrong is part of the answer."""
         start = time.monotonic()
         error, details, values = "", "", None
@@ -95,7 +95,7 @@ class Errand:
             log.exception("%s", self.name)
         seconds = time.monotonic() - start
         if values is None:
-            return Outcome(self.name, seconds, one_line(error), details)
+            return JobOutcome(self.name, seconds, one_line(error), details)
         return Measured(self.name, seconds, values=values)
 
 
@@ -216,7 +216,7 @@ class _Pace:
         left = spent / self._made * self._missing if self._made else float("nan")
         return BenchProgress(self._done, len(self.failures), self._total, name, problem, left)
 
-    def settled(self, task: Task, outcome: Outcome) -> BenchProgress:
+    def settled(self, task: Task, outcome: JobOutcome) -> BenchProgress:
         self._missing -= task.effort
         self._made += task.effort
         self._done += 1

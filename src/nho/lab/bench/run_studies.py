@@ -19,9 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from nho.batch.links import refuse_links
-from nho.batch.lock import BENCH_STATE, folder_lock
-from nho.batch.names import FORMULA_SIGNS
+from nho.batch.lock import BENCH_STATE, folder_lock, refuse_links
+from nho.batch.summary import FORMULA_SIGNS
 from nho.errors import CannotWrite, InputError
 from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
 from nho.lab.bench.index import StudyReport, write_index

@@ -1,28 +1,29 @@
-"""A look at every pair before anything runs: what is done, what failed, what is to do."""
+"""What is to do: a look at every pair before anything runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from nho.batch.job import Job, one_line
-from nho.batch.pairs import Pair
-from nho.batch.records import Request, bytes_digest, find_failure, find_result
-from nho.batch.summary import Row
+from nho.batch.pairs import BatchPair
+from nho.batch.records import PairRequest, bytes_digest, find_failure, find_result
+from nho.batch.summary import SummaryRow
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.memory_budget import needed_memory
 from nho.settings import Settings
 
+NOT_TRIED = "not tried yet"
+
 
 @dataclass(frozen=True)
-class Survey:
-    """What is known of one pair.
+class PairPlan:
+    """What is known of one pair, and what is to do.
 
     Attributes
     ----------
-    row : Row
+    row : SummaryRow
         As it stands: ``skipped`` if there is something to do.
     job : Job or None
         What is to do.
@@ -32,7 +33,7 @@ class Survey:
         The row is an earlier failure that is not tried again.
     """
 
-    row: Row
+    row: SummaryRow
     job: Job | None = None
     stale: str = ""
     old_failure: bool = False
@@ -44,68 +45,59 @@ class _MeshFacts:
     vertices: int
 
 
-class Surveyor:
-    """Surveys pairs; a mesh that many pairs share is read once.
+class Planner:
+    """Plans pairs; a mesh that many pairs share is read once.
 
     Parameters
     ----------
-    room : int or None
+    budget : int or None
         Bytes one pair may need; None = unknown.
     """
 
     def __init__(
-        self, out: Path, settings: Settings, report: bool, retry_failed: bool, room: int | None
+        self, out: Path, settings: Settings, report: bool, retry_failed: bool, budget: int | None
     ) -> None:
         self._out, self._settings, self._report = out, settings, report
-        self._retry_failed, self._room = retry_failed, room
+        self._retry_failed, self._budget = retry_failed, budget
         self._meshes: dict[Path, _MeshFacts | InputError] = {}
 
-    def look(self, pair: Pair) -> Survey:
+    def plan(self, pair: BatchPair) -> PairPlan:
         """Whether the pair is done, has failed for good, or is to do."""
         try:
-            partial, full = self._mesh(pair.partial), self._mesh(pair.full)
+            partial, full = self._facts(pair.partial), self._facts(pair.full)
             anchors = bytes_digest(pair.anchors_content())
         except InputError as problem:
-            return Survey(Row(pair.name, "failed", one_line(str(problem))))
-        request = Request.of(self._settings, partial.digest, full.digest, anchors)
+            return PairPlan(SummaryRow(pair.name, "failed", one_line(str(problem))))
+        request = PairRequest.of(self._settings, partial.digest, full.digest, anchors)
         found = find_result(self._out, pair.name, request, self._report)
         if found.result is not None:
-            return Survey(Row.of_result(pair.name, found.result))
+            return PairPlan(SummaryRow.of_result(pair.name, found.result))
         failure = find_failure(self._out, pair.name, request)
         if failure is not None and not self._retry_failed:
-            row = Row(pair.name, "failed", failure.error, failure.seconds)
-            return Survey(row, stale=found.why, old_failure=True)
+            row = SummaryRow(pair.name, "failed", failure.error, failure.seconds)
+            return PairPlan(row, stale=found.why, old_failure=True)
         sizes = partial.vertices, full.vertices
         memory = needed_memory(*sizes, self._settings.solve_vertices)
-        if self._room is not None and memory > self._room:
+        if self._budget is not None and memory > self._budget:
             error = (
-                f"meshes of {partial.vertices} and {full.vertices} vertices need about "
-                f"{_size(memory)} of memory but there are {_size(self._room)}; decimate them or "
-                "use a larger machine"
+                f"meshes of {sizes[0]} and {sizes[1]} vertices need about {_size(memory)} of "
+                f"memory but there are {_size(self._budget)}; decimate them or use a larger machine"
             )
-            return Survey(Row(pair.name, "failed", error), stale=found.why)
+            return PairPlan(SummaryRow(pair.name, "failed", error), stale=found.why)
         job = Job(pair, self._out, self._settings, request, self._report, memory)
-        return Survey(Row(pair.name, "skipped", "not tried yet"), job, found.why)
+        return PairPlan(SummaryRow(pair.name, "skipped", NOT_TRIED), job, found.why)
 
-    def _mesh(self, path: Path) -> _MeshFacts:
+    def _facts(self, path: Path) -> _MeshFacts:
         if path not in self._meshes:
-            self._meshes[path] = _outcome_of(_read_facts, path)
+            try:
+                mesh = Mesh.read(path)
+                self._meshes[path] = _MeshFacts(mesh.digest(), mesh.n_vertices)
+            except InputError as problem:
+                self._meshes[path] = problem
         facts = self._meshes[path]
         if isinstance(facts, InputError):
             raise facts
         return facts
-
-
-def _outcome_of(read: Callable[[Path], _MeshFacts], path: Path) -> _MeshFacts | InputError:
-    try:
-        return read(path)
-    except InputError as problem:
-        return problem
-
-
-def _read_facts(path: Path) -> _MeshFacts:
-    mesh = Mesh.read(path)
-    return _MeshFacts(mesh.digest(), mesh.n_vertices)
 
 
 def _size(count: int) -> str:
