@@ -92,16 +92,23 @@ def test_labels_are_not_mixed_and_every_corner_gets_a_third_of_its_face() -> Non
     shares = [(picture[:, :, :3] == np.eye(3)[i] * bright).all(axis=2).mean() for i in range(3)]
     background = (picture[:, :, :3] == 255).all(axis=2).mean()
     assert sum(shares) + background == pytest.approx(1)
+    assert sum(shares) == pytest.approx(0.96**2 * 3 / 4 / 2, rel=0.02)  # 4 wide, 3 high
     assert shares == pytest.approx([sum(shares) / 3] * 3, rel=0.02)
 
 
 def test_neighbouring_faces_leave_no_gap() -> None:
-    flat = square(13)  # edges fall on samples exactly
+    flat = square(13)  # samples lie exactly on the diagonal
     for turn in (FRONT, Rotation.from_euler("xyz", [30, 40, 5], degrees=True).as_matrix()):
-        alpha = covered(render(flat, painted(flat, RED), turn, (96, 96), transparent=True))
-        for line in (alpha > 0.99, alpha.T > 0.99):
-            for row in line:  # a convex shape: one run of covered pixels in every line
-                assert np.abs(np.diff(row.astype(int))).sum() <= 2
+        solid = covered(render(flat, painted(flat, RED), turn, (96, 96), transparent=True)) > 0.99
+        extents = []
+        for lines in (solid, solid.T):
+            filled = np.flatnonzero(lines.any(axis=1))
+            assert np.diff(filled).max(initial=1) == 1
+            # A convex shape: one run of covered pixels in every line that it reaches.
+            ends = np.abs(np.diff(np.pad(lines[filled].astype(int), ((0, 0), (1, 1))), axis=1))
+            assert (ends.sum(axis=1) == 2).all()
+            extents.append(len(filled))
+        assert max(extents) >= 90  # as large as the picture allows
 
 
 def test_the_inside_of_an_open_surface_is_darker() -> None:
