@@ -30,7 +30,7 @@ from nho.evaluation.ground_truth import GroundTruth
 from nho.evaluation.metrics import evaluate
 from nho.evaluation.sample import load_sample
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.datasets.synthetic import load
 from nho.report.result_folder import versions
 
@@ -96,13 +96,15 @@ def main() -> int:
 
 
 @cache
-def pair_named(name: str) -> Pair:
+def pair_named(name: str) -> AnnotatedPair:
     """The shipped pair as `nho demo` matches it, or a generated one."""
     if name != "sample":
-        return load(None, name)
+        return load(name)
     sample = load_sample("plane")
     points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
-    return Pair(name, sample.partial, sample.full, GroundTruth(points, sample.truth_region))
+    return AnnotatedPair(
+        name, sample.partial, sample.full, GroundTruth(points, sample.truth_region)
+    )
 
 
 def measure(changes: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -11,7 +11,7 @@ from nho.evaluation.ground_truth import read_ground_truth  # noqa: E402
 from nho.evaluation.metrics import evaluate  # noqa: E402
 from nho.geometry.mesh import Mesh  # noqa: E402
 from nho.lab import baselines  # noqa: E402
-from nho.lab.bench.datasets import pfaust  # noqa: E402
+from nho.lab.bench.datasets import FAMILIES  # noqa: E402
 from nho.learned.checkpoints import load_checkpoint  # noqa: E402
 from nho.settings import Settings  # noqa: E402
 
@@ -60,7 +60,7 @@ def test_the_cat_is_matched_as_published(data, weights, method, file, error, ove
 
 
 def test_wormhole_matches_a_body_with_holes(data, weights):
-    pair = pfaust.load(data, "tr_reg_003-tr_reg_070", "m")
+    pair = FAMILIES["pfaust_m"].load(data, "tr_reg_003-tr_reg_070")
     settings = Settings(weights=str(weights), threads=1)
     result = baselines.run("wormhole", pair.partial, pair.full, None, settings)
     assert evaluate(result, pair.full, pair.truth).geodesic_error < 8

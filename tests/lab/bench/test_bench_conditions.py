@@ -12,7 +12,7 @@ import nho
 from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets import FAMILIES, Pair
+from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.perturb import Conditions, conditions_text, present
 from nho.lab.bench.rowfile import append_row, read_rows
 from nho.lab.bench.runner import contenders, run_keys, run_one
@@ -20,12 +20,12 @@ from nho.lab.bench.scores import aurc_ratio, judge, risk_half
 
 
 @pytest.fixture(scope="module")
-def pair(whole, piece) -> Pair:
+def pair(whole, piece) -> AnnotatedPair:
     """The cut as a pair; its first ten vertices are not annotated."""
     target = piece.vertex_of_parent.copy()
     target[:10] = -1
     truth = GroundTruth(SurfacePoints.at_vertices(whole, target), piece.kept_vertices)
-    return Pair("piece", piece.mesh, whole, truth)
+    return AnnotatedPair("piece", piece.mesh, whole, truth)
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,8 @@ from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, cut_by_plane
-from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, Pair
-from nho.lab.bench.datasets.checks import median_stretch
-from nho.lab.bench.datasets.region import true_region
+from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
+from nho.lab.bench.datasets.pair import median_stretch, true_region
 
 TEST_SET = "shrec2016_PartialDeformableShapes_TestSet"
 TRAINING_SET = "shrec2016_PartialDeformableShapes"
@@ -44,7 +43,7 @@ def shuffled(mesh: Mesh, seed: int) -> tuple[Mesh, np.ndarray]:
     return Mesh(mesh.vertices[order], place[mesh.faces]), place
 
 
-def equal(a: Pair, b: Pair) -> None:
+def equal(a: AnnotatedPair, b: AnnotatedPair) -> None:
     assert a.name == b.name
     assert a.partial.digest() == b.partial.digest() and a.full.digest() == b.full.digest()
     np.testing.assert_array_equal(a.truth.points.face, b.truth.points.face)

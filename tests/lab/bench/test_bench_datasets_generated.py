@@ -10,7 +10,7 @@ from nho.errors import InputError
 from nho.evaluation.sample import load_pair
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.lab.bench.datasets import FAMILIES, synthetic
-from nho.lab.bench.datasets.checks import median_stretch
+from nho.lab.bench.datasets.pair import median_stretch
 
 GENERATED = FAMILIES["synthetic"].names(None)
 
@@ -20,7 +20,9 @@ def test_generated_pairs_are_a_dozen_and_always_there():
     assert FAMILIES["synthetic"].present(None)
     kinds = {name.split("-")[0] for name in GENERATED}
     assert {name.split("-")[0] for name in GENERATED[:3]} == kinds  # a quick run sees them all
-    with pytest.raises(InputError, match="there is no generated pair 'bodi'; choose body-plane"):
+    with pytest.raises(
+        InputError, match="family synthetic has no pair 'bodi'; choose one of body-plane"
+    ):
         FAMILIES["synthetic"].load(None, "bodi")
 
 

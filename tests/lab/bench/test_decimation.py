@@ -7,7 +7,7 @@ import pytest
 
 from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.decimation import Decimation, decimated
 from nho.lab.bench.perturb import Conditions, present
 from nho.lab.bench.scores import judge
@@ -16,11 +16,11 @@ from nho.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def pair(whole, piece) -> Pair:
+def pair(whole, piece) -> AnnotatedPair:
     target = piece.vertex_of_parent.copy()
     target[:5] = -1
     points = SurfacePoints.at_vertices(whole, target)
-    return Pair("piece", piece.mesh, whole, GroundTruth(points, piece.kept_vertices))
+    return AnnotatedPair("piece", piece.mesh, whole, GroundTruth(points, piece.kept_vertices))
 
 
 @pytest.mark.parametrize("share", [0.5, 0.1])

@@ -25,7 +25,7 @@ from nho.lab.bench.cases import (
     support_colours,
     upright,
 )
-from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.evolution import FIRST, diverging, draw_evolution, evolve
 from nho.lab.bench.pictures import draw, draw_discretisation, picture_size, support_panel
 from nho.lab.bench.sheet import Panel, Row, save_sheet
@@ -77,7 +77,7 @@ def known_case(title: str = "a piece", subdivisions: int = 2) -> Case:
     neighbour[full.edges[:, 1]] = full.edges[:, 0]
     off = np.where(partners >= 0, neighbour[partners], -1)
     results = {"good": answer(partners, region), "bad": answer(off, wrong)}
-    return Case(title, Pair("pair", cut.mesh, full, truth), anchors, results)
+    return Case(title, AnnotatedPair("pair", cut.mesh, full, truth), anchors, results)
 
 
 def read(path: Path) -> np.ndarray:

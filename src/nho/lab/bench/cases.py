@@ -13,7 +13,7 @@ from nho.evaluation.metrics import region_scores
 from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.scores import errors_of_maps
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
@@ -49,7 +49,7 @@ class Case:
     Attributes
     ----------
     title : str
-    pair : Pair
+    pair : AnnotatedPair
         Shapes as they are to be shown. Answers name points by vertex and face, so the unrotated
         pair may stand in for a rotated one.
     anchors : (m, 2) int array
@@ -60,7 +60,7 @@ class Case:
     """
 
     title: str
-    pair: Pair
+    pair: AnnotatedPair
     anchors: np.ndarray
     results: dict[str, MatchResult]
     turn: np.ndarray | None = None

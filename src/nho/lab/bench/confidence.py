@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from nho.evaluation.metrics import geodesic_errors
 from nho.geometry.geodesics import edge_graph
-from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, Pair
+from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
 from nho.problem.preparation import prepare
 from nho.progress import ignore
 from nho.recipes.guided import recipe as guided
@@ -44,7 +44,7 @@ class Sample:
     smooth: np.ndarray  # mean error of the neighbours: what any smooth predictor can know
 
 
-def sample(group: str, pair: Pair, anchors: int) -> Sample:
+def sample(group: str, pair: AnnotatedPair, anchors: int) -> Sample:
     """Match one pair and keep what confidence is made of."""
     problem = prepare(pair.partial, pair.full, pair.anchors(anchors))
     with workers(0) as pool:
@@ -57,7 +57,7 @@ def sample(group: str, pair: Pair, anchors: int) -> Sample:
     return Sample(group, anchors, answer.signals[rows], errors[known], _smooth(pair, known, errors))
 
 
-def _smooth(pair: Pair, known: np.ndarray, errors: np.ndarray) -> np.ndarray:
+def _smooth(pair: AnnotatedPair, known: np.ndarray, errors: np.ndarray) -> np.ndarray:
     """Mean error of the nearest annotated vertices, without the vertex itself."""
     chosen = np.flatnonzero(known)
     graph = edge_graph(pair.partial)

@@ -15,7 +15,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import METHODS as SAMPLINGS
-from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.decimation import Decimation
 
 BAD_KINDS = ("random", "swap", "absent")
@@ -133,7 +133,7 @@ class Trial:
 
     Attributes
     ----------
-    pair : Pair
+    pair : AnnotatedPair
         Shapes as presented, with the truth.
     anchors : (m, 2) int array
     bad : (m,) bool array
@@ -142,13 +142,13 @@ class Trial:
         The full shape before its faces were reduced: errors are measured there.
     """
 
-    pair: Pair
+    pair: AnnotatedPair
     anchors: np.ndarray
     bad: np.ndarray
     finer: Decimation | None = None
 
 
-def present(pair: Pair, conditions: Conditions) -> Trial:
+def present(pair: AnnotatedPair, conditions: Conditions) -> Trial:
     """A pair under the given conditions."""
     # Before anything moves, so that the same anchors are drawn under all conditions.
     anchors = pair.anchors(conditions.anchors, conditions.sampling)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from nho.errors import InputError, NhoError
 from nho.lab.baselines import BASELINES
-from nho.lab.bench.datasets import Pair
+from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.perturb import Conditions, present
 from nho.lab.bench.scores import Scores, judge
 from nho.pipeline.matching import match
@@ -90,7 +90,7 @@ class Outcome:
         return self.scores.as_dict() | made_by
 
 
-def run_one(family: str, pair: Pair, method: Contender, condition: Conditions) -> Outcome:
+def run_one(family: str, pair: AnnotatedPair, method: Contender, condition: Conditions) -> Outcome:
     """One method on one pair under one condition; an error that names itself is an outcome."""
     keys = run_keys(family, pair.name, method, condition)
     try:

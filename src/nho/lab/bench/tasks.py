@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from nho.errors import InputError, NhoError
-from nho.lab.bench.datasets import FAMILIES, Pair
+from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.runner import COLUMNS, KEYS, Contender, contenders, run_keys, run_one
 from nho.settings import Settings
@@ -124,6 +124,6 @@ def _contender(method: str, changes: tuple[str, ...], seed: int) -> Contender:
 
 
 @lru_cache(maxsize=2)  # the tasks of one pair come one after the other
-def loaded(family: str, data: Path | None, name: str) -> Pair:
+def loaded(family: str, data: Path | None, name: str) -> AnnotatedPair:
     """A pair with its truth."""
     return FAMILIES[family].load(data, name)

@@ -18,7 +18,7 @@ from nho.geometry.coarsening import coarsened
 from nho.geometry.mesh import Mesh
 from nho.geometry.subdivision import subdivided
 from nho.geometry.surface import SurfacePoints, project
-from nho.lab.bench.datasets import FAMILIES, Pair
+from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 
 ANCHORS = 25
 _JUDGED = 300  # partial vertices; each takes up to three Dijkstra runs
@@ -83,20 +83,20 @@ class SizedPair:
         return known[np.unique(at)]
 
 
-def source_pair(family: str = "", number: int = 0, data: Path | None = None) -> Pair:
+def source_pair(family: str = "", number: int = 0, data: Path | None = None) -> AnnotatedPair:
     """The shipped sample, or the ``number``-th pair of a family of data sets."""
     if not family:
         sample = load_sample("plane")
         points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
         truth = GroundTruth(points, sample.truth_region)
-        return Pair("sample", sample.partial, sample.full, truth)
+        return AnnotatedPair("sample", sample.partial, sample.full, truth)
     names = FAMILIES[family].names(data)
     if not 0 <= number < len(names):
         raise InputError(f"family {family} has pairs 0 to {len(names) - 1}, not {number}")
     return FAMILIES[family].load(data, names[number])
 
 
-def sized_pair(pair: Pair, size: int) -> SizedPair:
+def sized_pair(pair: AnnotatedPair, size: int) -> SizedPair:
     """The pair with about ``size`` vertices on the full shape, and the partial one as dense."""
     anchors = pair.anchors(ANCHORS)
     share = len(pair.partial.vertices) / len(pair.full.vertices)

@@ -1,11 +1,11 @@
 """Pairs with ground truth: the data sets of the paper, further real ones, and generated ones.
 
-``FAMILIES[name]`` tells the pairs of a family (`Family.names`), loads one (`Family.load`) or all
-of them (`Family.pairs`). Which files go where is told in docs/datasets.md, and by the error message
+``FAMILIES[name]`` names the pairs of a family (`Family.names`), loads one (`Family.load`) or all
+of them (`Family.pairs`). docs/datasets.md says which files go where, and so does the error message
 of a family whose files are not there.
 """
 
 from nho.lab.bench.datasets.family import DEVELOPMENT, FAMILIES, Family
-from nho.lab.bench.datasets.pair import Pair, data_folder
+from nho.lab.bench.datasets.pair import AnnotatedPair, data_folder
 
-__all__ = ["DEVELOPMENT", "FAMILIES", "Family", "Pair", "data_folder"]
+__all__ = ["DEVELOPMENT", "FAMILIES", "AnnotatedPair", "Family", "data_folder"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from nho.errors import InputError
 from nho.lab.bench.datasets import pfarm, pfaust, shrec16, synthetic, tosca
-from nho.lab.bench.datasets.pair import Pair
+from nho.lab.bench.datasets.pair import AnnotatedPair, Listing
 
 
 @dataclass(frozen=True)
@@ -24,23 +25,33 @@ class Family:
         As in a table.
     published : str
         Name in the tables of the paper; "" = it is in none of them.
-    names : callable
-        From the folder of data sets (None = ``NHO_DATA``) to the names of the pairs, in a fixed
-        order. Reads no mesh. An `InputError` tells which files go where, if they are not there.
-    load : callable
-        From the folder and a name to the pair.
+    listing : callable
+        From the folder of data sets (None = ``NHO_DATA``) to loaders by the names of the pairs, in
+        a fixed order. Reads no mesh. An `InputError` says which files go where, if they are not
+        there.
     """
 
     name: str
     title: str
     published: str
-    names: Callable[[Path | None], list[str]]
-    load: Callable[[Path | None, str], Pair]
+    listing: Callable[[Path | None], Listing]
 
-    def pairs(self, folder: Path | None) -> Iterator[Pair]:
+    def names(self, folder: Path | None) -> list[str]:
+        """Names of the pairs."""
+        return list(self.listing(folder))
+
+    def load(self, folder: Path | None, name: str) -> AnnotatedPair:
+        """One pair by its name."""
+        known = self.listing(folder)
+        if name not in known:
+            some = ", ".join(islice(known, 20))
+            raise InputError(f"family {self.name} has no pair {name!r}; choose one of {some}")
+        return known[name]()
+
+    def pairs(self, folder: Path | None) -> Iterator[AnnotatedPair]:
         """All pairs, one after the other."""
-        for name in self.names(folder):
-            yield self.load(folder, name)
+        for load in self.listing(folder).values():
+            yield load()
 
     def present(self, folder: Path | None) -> bool:
         """Whether the files are there."""
@@ -56,18 +67,7 @@ def _pfaust(kind: str, same: bool) -> Family:
         f"pfaust_{kind}" + "_same" * same,
         title + " (same subject)" * same,
         "" if same else title,
-        partial(pfaust.names, kind=kind, same_subject=same),
-        partial(pfaust.load, kind=kind, same_subject=same),
-    )
-
-
-def _shrec16(kind: str) -> Family:
-    return Family(
-        f"shrec16_{kind}",
-        f"SHREC'16 {kind.upper()}",
-        "",
-        partial(shrec16.names, kind=kind),
-        partial(shrec16.load, kind=kind),
+        partial(pfaust.listing, kind=kind, same_subject=same),
     )
 
 
@@ -78,20 +78,14 @@ FAMILIES: dict[str, Family] = {
         _pfaust("h", False),
         _pfaust("m", True),
         _pfaust("h", True),
-        Family("pfarm", "PFARM", "PFARM", pfarm.names, pfarm.load),
-        Family("tosca", "cut TOSCA", "", tosca.names, tosca.load),
-        Family(
-            "tosca_pieces",
-            "pieces of TOSCA",
-            "",
-            partial(tosca.names, kind="piece"),
-            partial(tosca.load, kind="piece"),
-        ),
-        Family("shrec16_cat", "SHREC'16 cat", "", shrec16.cat_names, shrec16.cat_load),
-        _shrec16("cuts"),
-        _shrec16("holes"),
-        Family("cuts24", "CUTS'24", "CUTS'24", shrec16.cuts24_names, shrec16.cuts24_load),
-        Family("synthetic", "generated", "", synthetic.names, synthetic.load),
+        Family("pfarm", "PFARM", "PFARM", pfarm.listing),
+        Family("tosca", "cut TOSCA", "", tosca.listing),
+        Family("tosca_pieces", "pieces of TOSCA", "", partial(tosca.listing, kind="piece")),
+        Family("shrec16_cat", "SHREC'16 cat", "", shrec16.cat),
+        Family("shrec16_cuts", "SHREC'16 CUTS", "", partial(shrec16.listing, kind="cuts")),
+        Family("shrec16_holes", "SHREC'16 HOLES", "", partial(shrec16.listing, kind="holes")),
+        Family("cuts24", "CUTS'24", "CUTS'24", shrec16.cuts24),
+        Family("synthetic", "generated", "", synthetic.listing),
     )
 }
 

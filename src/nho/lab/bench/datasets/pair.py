@@ -1,21 +1,35 @@
-"""`Pair`: two shapes and the truth between them; and the folder that data sets are read from."""
+"""`AnnotatedPair`: two shapes and the truth between them, read from files and checked.
+
+Files of two data sets, or of two versions, look alike by name. There are no checksums, since
+preprocessed variants of one data set differ in their bytes; what has to be true of all of them is
+checked instead, on the shapes and the truth.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra
 
 from nho.errors import InputError
-from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.ground_truth import GroundTruth, region_around
+from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
+from nho.geometry.surface import SurfacePoints
+
+LARGEST_PART = 1.3  # area of the partial over that of the full shape; bodies differ in size
+STRETCH = (0.5, 1.7)  # allowed median; 0.8 to 1.1 in the data sets of the paper
+_PLACES = 64  # where the stretch is measured
+_REACH = 4.0  # mean edge lengths of the coarser mesh: above the rounding of truth to vertices
 
 
 @dataclass(frozen=True)
-class Pair:
+class AnnotatedPair:
     """A partial and a full shape with the truth between them."""
 
     name: str
@@ -24,11 +38,14 @@ class Pair:
     truth: GroundTruth
 
     def anchors(self, count: int, method: str = "geodesic", seed: int = 0) -> np.ndarray:
-        """(count, 2) true pairs at well-spread annotated vertices of the partial shape."""
+        """(count, 2) true pairs at annotated vertices of the partial shape, far from each other."""
         annotated = np.flatnonzero(self.truth.points.face >= 0)
         chosen = sample_vertices(self.partial, min(count, len(annotated)), method, seed, annotated)
         target = self.truth.points[chosen].nearest_vertex(self.full)
         return np.stack([chosen, target], axis=1)
+
+
+Listing = Mapping[str, Callable[[], AnnotatedPair]]  # names of pairs -> what loads each
 
 
 def data_folder(given: str | Path | None = None) -> Path:
@@ -39,3 +56,102 @@ def data_folder(given: str | Path | None = None) -> Path:
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: no such folder of evaluation data")
     return Path(folder)
+
+
+def checked_pair(
+    name: str,
+    partial: Mesh,
+    full: Mesh,
+    points: SurfacePoints,
+    truth_file: Path,
+    annotated: np.ndarray | None = None,
+    kept: np.ndarray | None = None,
+) -> AnnotatedPair:
+    """The pair, with its region by `true_region`, or an `InputError` if it cannot be right.
+
+    Checked are that something is annotated, that the partial shape is not larger than the full one
+    by more than `LARGEST_PART`, and that the true map keeps lengths to within `STRETCH`.
+    """
+    region = true_region(full, points, annotated, kept)
+    pair = AnnotatedPair(name, partial, full, GroundTruth(points, region))
+    if not (points.face >= 0).any():
+        raise InputError(f"{truth_file}: no vertex of {partial.name} has a known partner")
+    share = partial.area / full.area
+    if not share <= LARGEST_PART:
+        raise InputError(
+            f"{truth_file}: {partial.name} has {share:.3g} times the area of {full.name}; bring "
+            "both to the same units, or take both from the same source"
+        )
+    stretch = median_stretch(pair)
+    if not STRETCH[0] <= stretch <= STRETCH[1]:
+        raise InputError(
+            f"{truth_file}: maps {partial.name} to {full.name} with lengths changed by a factor of "
+            f"{stretch:.3g} (median); do the three files belong together, in the same units and "
+            "with indices counted as docs/datasets.md says?"
+        )
+    return pair
+
+
+def median_stretch(pair: AnnotatedPair) -> float:
+    """Median factor by which the true map changes lengths of a few edges; NaN = nothing to see.
+
+    From each of some vertices, distance along edges to the farthest within reach against the
+    straight distance of their images: for near-isometries a little below 1.
+    """
+    annotated = np.flatnonzero(pair.truth.points.face >= 0)
+    sources = annotated[:: max(len(annotated) // _PLACES, 1)]
+    reach = _REACH * max(pair.partial.mean_edge_length, pair.full.mean_edge_length)
+    near = dijkstra(edge_graph(pair.partial), directed=False, indices=sources, limit=reach)
+    near = np.where(np.isfinite(near), near, 0)[:, annotated]
+    far = near.argmax(axis=1)
+    walked = near[np.arange(len(sources)), far]
+    image = pair.truth.points.positions(pair.full)
+    gaps = np.linalg.norm(image[annotated[far]] - image[sources], axis=1)
+    moved = walked > 0
+    return float(np.median(gaps[moved] / walked[moved])) if moved.any() else float("nan")
+
+
+def true_region(
+    full: Mesh,
+    points: SurfacePoints,
+    annotated: np.ndarray | None = None,
+    kept: np.ndarray | None = None,
+) -> np.ndarray:
+    """(n_full,) bool: the part of the full shape that the partial one shows.
+
+    No data set ships it; it follows from the true map, in one of two ways.
+
+    *With template rows* (PFAUST, TOSCA): the full shape has annotated vertices of which it is known
+    whether they were cut away. A vertex is in the region if the annotated vertex nearest to it,
+    along edges, was kept. What is missing is known as well as what is there, so the rim is found to
+    within half the distance of two annotated vertices, on either side.
+
+    *With images only* (SHREC'16, PFARM): a vertex is in the region if it lies within 1.5 mean edge
+    lengths of the full shape, along edges, of the image of some partial vertex. Less reach would
+    leave gaps between the images where the partial mesh is the coarser one; this much puts the rim
+    up to 1.5 edges too far out.
+
+    Generated pairs do without: their cut is known on the very surface (`datasets.synthetic`).
+
+    Parameters
+    ----------
+    full : Mesh
+    points : SurfacePoints
+        True image on ``full`` of every partial vertex; face -1 = not known.
+    annotated : (k,) int array, optional
+        Vertices of ``full`` that belong to template rows.
+    kept : (k,) bool array, optional
+        Whether the partial shape still has that row.
+    """
+    if annotated is None or kept is None:
+        return region_around(full, points)
+    _, _, source = dijkstra(
+        edge_graph(full),
+        directed=False,
+        indices=annotated,
+        min_only=True,
+        return_predecessors=True,
+    )
+    is_kept = np.zeros(len(full.vertices), dtype=bool)
+    is_kept[annotated[kept]] = True
+    return np.where(source >= 0, is_kept[source], False)

@@ -8,13 +8,12 @@ partial vertices, so rows beyond that are left out here as well.
 
 from __future__ import annotations
 
+from functools import partial as bind
 from pathlib import Path
 
 from nho.errors import InputError
-from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets.checks import checked
-from nho.lab.bench.datasets.pair import Pair, data_folder
+from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -23,36 +22,13 @@ from nho.lab.bench.datasets.reading import (
     mesh_at,
     same_count,
 )
-from nho.lab.bench.datasets.region import true_region
 
 _FOLDERS = ("pfarm", "PFARM")
 _TEMPLATE = "smpl-base-neutro"
 
 
-def names(folder: Path | None) -> list[str]:
-    """Names of the partial shapes, in alphabetical order."""
-    return list(_maps(folder))
-
-
-def load(folder: Path | None, name: str) -> Pair:
-    """One pair."""
-    maps = _maps(folder)
-    if name not in maps:
-        raise InputError(f"PFARM has no pair {name!r}; choose one of {', '.join(maps)}")
-    path = maps[name]
-    shapes = path.parent.parent / "shapes"
-    partial = mesh_at(shapes / f"{name}.off")
-    full = mesh_at(shapes / f"{_TEMPLATE}.off")
-    target = indices_in(path)
-    n = len(partial.vertices)
-    same_count(min(len(target), n), n, path, partial.name)
-    target = in_range(target[:n], len(full.vertices), path, full.name)
-    points = SurfacePoints.at_vertices(full, target)
-    truth = GroundTruth(points, true_region(full, points))
-    return checked(Pair(name, partial, full, truth), path)
-
-
-def _maps(folder: Path | None) -> dict[str, Path]:
+def listing(folder: Path | None) -> Listing:
+    """Pairs by the names of the partial shapes, in alphabetical order."""
     folder = data_folder(folder)
     root = first_there(folder / name for name in _FOLDERS)
     found = sorted((root / "maps").glob(f"*_{_TEMPLATE}.map")) if root else []
@@ -62,4 +38,16 @@ def _maps(folder: Path | None) -> dict[str, Path]:
             "https://github.com/pvnieo/cp2p-pfarm-benchmark there, so that pfarm/shapes/*.off and "
             f"pfarm/maps/*_{_TEMPLATE}.map are found ({GUIDE})"
         )
-    return {path.stem.removesuffix(f"_{_TEMPLATE}"): path for path in found}
+    names = [path.stem.removesuffix(f"_{_TEMPLATE}") for path in found]
+    return {name: bind(_load, name, path) for name, path in zip(names, found, strict=True)}
+
+
+def _load(name: str, path: Path) -> AnnotatedPair:
+    shapes = path.parent.parent / "shapes"
+    partial = mesh_at(shapes / f"{name}.off")
+    full = mesh_at(shapes / f"{_TEMPLATE}.off")
+    target = indices_in(path)
+    n = len(partial.vertices)
+    same_count(min(len(target), n), n, path, partial.name)
+    target = in_range(target[:n], len(full.vertices), path, full.name)
+    return checked_pair(name, partial, full, SurfacePoints.at_vertices(full, target), path)

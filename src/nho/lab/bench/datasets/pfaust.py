@@ -18,17 +18,16 @@ vertex and template row, from 0), which goes before the others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial as bind
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from nho.errors import InputError
-from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets.checks import checked
-from nho.lab.bench.datasets.pair import Pair, data_folder
+from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -38,7 +37,6 @@ from nho.lab.bench.datasets.reading import (
     mesh_at,
     same_count,
 )
-from nho.lab.bench.datasets.region import true_region
 
 _FULL = ("FAUST_r", "faust_r", "FAUST/vtx_5k", "Dataset/FAUST/vtx_5k")
 _TEST_FULL = (80, 90)
@@ -46,22 +44,21 @@ _TEST_PARTS = range(80, 100)
 _ON_THE_SHAPE = 1e-2  # mean edge lengths: coordinates in the files have seven digits
 
 
-def names(folder: Path | None, kind: str, same_subject: bool = False) -> list[str]:
-    """``<partial>-<full>``, for ``kind`` "m" or "h".
+def listing(folder: Path | None, kind: str, same_subject: bool = False) -> Listing:
+    """Pairs by ``<partial>-<full>``, for ``kind`` "m" or "h".
 
     ``same_subject``: each part only against the first pose of its own subject, which is half of the
     official test pairs; of a list of pairs, the partial shapes with their partners replaced.
     """
-    return [f"{partial}-{full}" for partial, full in _layout(folder, kind).pairs(same_subject)]
-
-
-def load(folder: Path | None, name: str, kind: str, same_subject: bool = False) -> Pair:
-    """One pair; the full shape is scaled to area 1 and centred, as the partial ones are."""
     layout = _layout(folder, kind)
-    pairs = {f"{p}-{f}": (p, f) for p, f in layout.pairs(same_subject)}
-    if name not in pairs:
-        raise InputError(f"PFAUST-{kind.upper()} has no pair {name!r} in {layout.root}")
-    part, whole = pairs[name]
+    return {
+        f"{part}-{whole}": bind(_load, layout, part, whole)
+        for part, whole in layout.pairs(same_subject)
+    }
+
+
+def _load(layout: _Listed | _Published, part: str, whole: str) -> AnnotatedPair:
+    """One pair; the full shape is scaled to area 1 and centred, as the partial ones are."""
     partial = mesh_at(layout.part_file(part))
     full = _unit_area(mesh_at(layout.bodies.file(whole)))
     vertex, row, truth_file = layout.rows(part, partial)
@@ -71,8 +68,8 @@ def load(folder: Path | None, name: str, kind: str, same_subject: bool = False) 
     target = np.full(len(partial.vertices), -1, dtype=np.int64)
     target[vertex] = image[row]
     points = SurfacePoints.at_vertices(full, target)
-    region = true_region(full, points, image, np.isin(np.arange(len(image)), row))
-    return checked(Pair(name, partial, full, GroundTruth(points, region)), truth_file)
+    kept = np.isin(np.arange(len(image)), row)
+    return checked_pair(f"{part}-{whole}", partial, full, points, truth_file, image, kept)
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,15 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass
+from functools import partial as bind
 from pathlib import Path
 
 import numpy as np
 
 from nho.errors import InputError
-from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets.checks import checked
-from nho.lab.bench.datasets.pair import Pair, data_folder
+from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -40,7 +39,6 @@ from nho.lab.bench.datasets.reading import (
     numbers_in,
     same_count,
 )
-from nho.lab.bench.datasets.region import true_region
 
 CUTS24_LIST = "cuts24_test.txt"
 _TEST = ("shrec2016_PartialDeformableShapes_TestSet", "SHREC16_test", "shrec16_test")
@@ -61,37 +59,8 @@ class _Files:
     truth: Path
 
 
-def names(folder: Path | None, kind: str) -> list[str]:
-    """Names of the partial shapes (``kind`` "cuts" or "holes"), by class and number."""
-    return list(_found(folder, kind))
-
-
-def load(folder: Path | None, name: str, kind: str) -> Pair:
-    """One pair."""
-    return _read(name, _found(folder, kind))
-
-
-def cat_names(folder: Path | None) -> list[str]:
-    """The sample pair that comes with the code of DPFM."""
-    return list(_cat(folder))
-
-
-def cat_load(folder: Path | None, name: str) -> Pair:
-    """That pair."""
-    return _read(name, _cat(folder))
-
-
-def cuts24_names(folder: Path | None) -> list[str]:
-    """The CUTS test shapes that CUTS'24 keeps, in the order of its list."""
-    return list(_cuts24(folder))
-
-
-def cuts24_load(folder: Path | None, name: str) -> Pair:
-    """One of them."""
-    return _read(name, _cuts24(folder))
-
-
-def _found(folder: Path | None, kind: str) -> dict[str, _Files]:
+def listing(folder: Path | None, kind: str) -> Listing:
+    """Pairs by the names of the partial shapes, by class and number; ``kind`` is cuts or holes."""
     folder = data_folder(folder)
     for roots, map_roots, prefix in ((_TEST, _TEST_MAPS, ""), (_TRAIN, _TRAIN_MAPS, "train-")):
         root = first_there(folder / name / kind for name in roots)
@@ -100,7 +69,7 @@ def _found(folder: Path | None, kind: str) -> dict[str, _Files]:
         if not found and maps:
             found = _by_maps(maps / "shapes", maps / "maps", kind)
         if found:
-            return {prefix + name: found[name] for name in sorted(found, key=_natural)}
+            return _loaders({prefix + n: found[n] for n in sorted(found, key=_natural)})
     raise InputError(
         f"{folder}: holds no SHREC'16 {kind}; unpack {_TEST[0]}.zip and {_TRAIN[0]}.zip of "
         f"http://www.dais.unive.it/~shrec2016 there, with {kind}/*.off, {kind}/*.baryc_gt and "
@@ -108,7 +77,8 @@ def _found(folder: Path | None, kind: str) -> dict[str, _Files]:
     )
 
 
-def _cuts24(folder: Path | None) -> dict[str, _Files]:
+def cuts24(folder: Path | None) -> Listing:
+    """The CUTS test shapes that CUTS'24 keeps, in the order of its list."""
     folder = data_folder(folder)
     path = folder / CUTS24_LIST
     root = first_there(folder / name / kind for kind in ("cuts", "cuts24") for name in _TEST)
@@ -127,10 +97,11 @@ def _cuts24(folder: Path | None) -> dict[str, _Files]:
             f"{path}: lists {missing[0]} and {len(missing) - 1} more that are not in {root}; "
             "the list is of the test part, in the names of the track"
         )
-    return {name: found[name] for name in listed}
+    return _loaders({name: found[name] for name in listed})
 
 
-def _cat(folder: Path | None) -> dict[str, _Files]:
+def cat(folder: Path | None) -> Listing:
+    """The sample pair that comes with the code of DPFM."""
     folder = data_folder(folder)
     root = folder / "shrec16_cat"
     found = _by_maps(root, root, "cuts") if root.is_dir() else {}
@@ -140,7 +111,7 @@ def _cat(folder: Path | None) -> dict[str, _Files]:
             "cuts-cat1_cuts-cat.map of https://github.com/pvnieo/DPFM "
             f"(dpfm/data/shrec_partial_test) there, in a folder shrec16_cat ({GUIDE})"
         )
-    return found
+    return _loaders(found)
 
 
 def _beside_null(folder: Path, root: Path) -> dict[str, _Files]:
@@ -178,15 +149,15 @@ def _natural(name: str) -> list[tuple[str, int]]:
     return [(text, int(digits or 0)) for text, digits in re.findall(r"(\D+)(\d*)", name)]
 
 
-def _read(name: str, pairs: dict[str, _Files]) -> Pair:
-    if name not in pairs:
-        raise InputError(f"SHREC'16 has no pair {name!r} here; the first is {next(iter(pairs))}")
-    files = pairs[name]
+def _loaders(pairs: dict[str, _Files]) -> Listing:
+    return {name: bind(_load, name, files) for name, files in pairs.items()}
+
+
+def _load(name: str, files: _Files) -> AnnotatedPair:
     partial, full = mesh_at(files.partial), mesh_at(files.full)
     points = _truth(files.truth, full)
     same_count(len(points), len(partial.vertices), files.truth, partial.name)
-    truth = GroundTruth(points, true_region(full, points))
-    return checked(Pair(name, partial, full, truth), files.truth)
+    return checked_pair(name, partial, full, points, files.truth)
 
 
 def _truth(path: Path, full: Mesh) -> SurfacePoints:

@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial as bind
 from pathlib import Path
 
 import numpy as np
 
-from nho.errors import InputError
 from nho.evaluation.ground_truth import GroundTruth
 from nho.evaluation.sample import load_pair
 from nho.geometry.coarsening import coarsened
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints, project
 from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_balls, cut_by_plane, torus
-from nho.lab.bench.datasets.pair import Pair
+from nho.lab.bench.datasets.pair import AnnotatedPair, Listing
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
@@ -57,26 +57,24 @@ class _Recipe:
     full_size: int
 
 
-def names(folder: Path | None = None) -> list[str]:
-    """Names of the pairs; the first few show every kind of shape."""
-    return list(_RECIPES)
+def listing(folder: Path | None = None) -> Listing:
+    """All pairs; the first few show every kind of shape. The folder plays no part."""
+    return {name: bind(load, name) for name in _RECIPES}
 
 
-def load(folder: Path | None, name: str) -> Pair:
-    """One pair; the folder plays no part."""
+def load(name: str) -> AnnotatedPair:
+    """One pair."""
     surfaces, recipe = uncut(name), _RECIPES[name]
     cut = _cut(surfaces.posed, recipe.cut, recipe.seed)
     face_is_kept = np.zeros(len(surfaces.posed.faces), dtype=bool)
     face_is_kept[cut.face_of_parent] = True
     points = surfaces.posed_on_full[cut.vertex_of_parent]
     region = face_is_kept[surfaces.full_on_posed.face]
-    return Pair(name, cut.mesh, surfaces.full, GroundTruth(points, region))
+    return AnnotatedPair(name, cut.mesh, surfaces.full, GroundTruth(points, region))
 
 
 def uncut(name: str) -> Surfaces:
     """The two meshes of a pair before anything is cut away."""
-    if name not in _RECIPES:
-        raise InputError(f"there is no generated pair {name!r}; choose {', '.join(_RECIPES)}")
     recipe = _RECIPES[name]
     fine = recipe.make(recipe.seed)
     posed = coarsened(fine.posed, recipe.posed_size, _NOTHING)

@@ -9,18 +9,17 @@ balls of 8 to 20 % of the area, as of something broken.
 
 from __future__ import annotations
 
+from functools import partial as bind
 from pathlib import Path
 
 import numpy as np
 
 from nho.errors import InputError
-from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import Cut, ball_centres, cut_by_balls, cut_by_plane, take_faces
-from nho.lab.bench.datasets.checks import checked
-from nho.lab.bench.datasets.pair import Pair, data_folder
+from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -29,22 +28,37 @@ from nho.lab.bench.datasets.reading import (
     mesh_at,
     same_count,
 )
-from nho.lab.bench.datasets.region import true_region
 
 _FOLDERS = ("tosca", "TOSCA_Isometric/vtx_5k", "Dataset/TOSCA_Isometric/vtx_5k")
 
 
-def names(folder: Path | None, kind: str = "cut") -> list[str]:
-    """``<shape>-<kind><number>``; the number is the cut's seed, counted over the shapes found."""
-    return list(_shapes(folder, kind))
+def listing(folder: Path | None, kind: str = "cut") -> Listing:
+    """Pairs by ``<shape>-<kind><number>``; the number is the cut's seed, counted over the shapes.
+
+    ``kind`` is "cut" or "piece". There is a pair for every pose but 0 of a class whose pose 0 is
+    there.
+    """
+    folder = data_folder(folder)
+    root = first_there(folder / name for name in _FOLDERS)
+    found = []
+    for path in sorted(root.glob("*.off")) if root else []:
+        first = f"{_class_of(path)}0"
+        if path.stem != first and (path.parent / f"{first}.off").exists():
+            found.append(path)
+    if not found:
+        raise InputError(
+            f"{folder}: holds no TOSCA; put the remeshed shapes of "
+            "https://github.com/llorz/SGA18_orientation_BCICP_dataset (TOSCA_Isometric/vtx_5k) "
+            f"there, as tosca/*.off and tosca/corres/*.vts ({GUIDE})"
+        )
+    names = [f"{path.stem}-{kind}{number}" for number, path in enumerate(found, 1)]
+    return {
+        name: bind(_load, name, path, kind, number)
+        for number, (name, path) in enumerate(zip(names, found, strict=True), 1)
+    }
 
 
-def load(folder: Path | None, name: str, kind: str = "cut") -> Pair:
-    """One pair; ``kind`` is "cut" or "piece"."""
-    shapes = _shapes(folder, kind)
-    if name not in shapes:
-        raise InputError(f"TOSCA has no pair {name!r}; choose one of {', '.join(shapes)}")
-    path, number = shapes[name]
+def _load(name: str, path: Path, kind: str, number: int) -> AnnotatedPair:
     root, first = path.parent, f"{_class_of(path)}0"
     full, posed = mesh_at(root / f"{first}.off"), mesh_at(path)
     cut = CUTS[kind](posed, number)
@@ -56,8 +70,7 @@ def load(folder: Path | None, name: str, kind: str = "cut") -> Pair:
     target = np.full(len(posed.vertices), -1, dtype=np.int64)
     target[rows] = image
     points = SurfacePoints.at_vertices(full, target[cut.vertex_of_parent])
-    region = true_region(full, points, image, cut.kept_vertices[rows])
-    return checked(Pair(name, cut.mesh, full, GroundTruth(points, region)), truth_file)
+    return checked_pair(name, cut.mesh, full, points, truth_file, image, cut.kept_vertices[rows])
 
 
 def seeded_cut(mesh: Mesh, seed: int) -> Cut:
@@ -86,21 +99,3 @@ CUTS = {"cut": seeded_cut, "piece": seeded_piece}
 
 def _class_of(path: Path) -> str:
     return path.stem.rstrip("0123456789")
-
-
-def _shapes(folder: Path | None, kind: str) -> dict[str, tuple[Path, int]]:
-    """Shape and seed by the pair's name: every pose but 0 of a class whose pose 0 is there."""
-    folder = data_folder(folder)
-    root = first_there(folder / name for name in _FOLDERS)
-    found = []
-    for path in sorted(root.glob("*.off")) if root else []:
-        first = f"{_class_of(path)}0"
-        if path.stem != first and (path.parent / f"{first}.off").exists():
-            found.append(path)
-    if not found:
-        raise InputError(
-            f"{folder}: holds no TOSCA; put the remeshed shapes of "
-            "https://github.com/llorz/SGA18_orientation_BCICP_dataset (TOSCA_Isometric/vtx_5k) "
-            f"there, as tosca/*.off and tosca/corres/*.vts ({GUIDE})"
-        )
-    return {f"{path.stem}-{kind}{number}": (path, number) for number, path in enumerate(found, 1)}
