@@ -20,7 +20,9 @@ ROOMS = (
 # Not on the way of a match, so no class of input can reach them.
 ELSEWHERE = {
     ("geometry/mesh.py", "scaled"),
+    ("geometry/mesh.py", "moved"),  # only from Python
     ("problem/anchors.py", "from_positions"),  # different numbers of positions: only from Python
+    ("problem/anchors.py", "write_anchors"),  # likewise
     ("problem/anchors.py", "from_landmarks"),  # an unknown flip is an option, not an input
     ("io/landmarks/points.py", "_check_coordinates"),  # likewise
     ("io/landmarks/points.py", "by_position"),

@@ -20,10 +20,10 @@ import zipfile
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.columns import joined, split, uv_of_vertices
+from nho.io.meshes.columns import arrays_to_columns, columns_to_arrays, uv_of_vertices
 from nho.io.meshes.model import MASK, UV, Array, Attributes, Written, kind_of
 from nho.io.meshes.polygons import whole_numbers
-from nho.io.meshes.text import parse_numbers, shown, unix_text, without_comments
+from nho.io.meshes.text import parse_numbers, quoted, unix_text, without_comments
 from nho.runtime.npz import check_archive, read_array
 
 _MESH = ("vertices", "faces")
@@ -63,7 +63,7 @@ def read_csv(data: bytes, name: str, n_vertices: int, n_faces: int, faces: Array
             raise InputError(f"{name}: a cell of column {key!r} is too long; is it a CSV table?")
         columns[key] = _column(cells)
     per_face = _is_per_face(columns, len(rows), n_vertices, n_faces, name)
-    arrays, uv = joined(columns)
+    arrays, uv = columns_to_arrays(columns)
     if per_face:
         return Attributes(face=arrays)
     return Attributes(vertex=arrays, uv=None if uv is None else uv[faces])
@@ -141,7 +141,7 @@ def write_csv(vertices: Array, faces: Array, attributes: Attributes, _stem: str)
         uv = uv_of_vertices(faces, attributes.uv, len(vertices))
         if uv is None:
             notes.append("a vertex at a seam has several texture coordinates: left out uv")
-    columns = split(arrays, uv, ("u", "v"), (of,))
+    columns = arrays_to_columns(arrays, uv, ("u", "v"), (of,))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([of, *columns])
@@ -222,7 +222,9 @@ def read_list(data: bytes, name: str, n_vertices: int, key: str) -> Attributes:
     chosen = None if values is None else whole_numbers(values)
     if chosen is None:
         wrong = next((word for word in words if not word.isdigit()), words[0])
-        raise InputError(f"{name}: {shown(wrong)} is not a vertex index; give whole numbers from 0")
+        raise InputError(
+            f"{name}: {quoted(wrong)} is not a vertex index; give whole numbers from 0"
+        )
     outside = (chosen < 0) | (chosen >= n_vertices)
     if outside.any():
         raise InputError(

@@ -6,7 +6,7 @@ Four functions; the suffix of a file chooses its format (see docs/files.md):
     The points of one shape.
 ``write_landmarks(path, landmarks, mesh=None) -> notes``
     The points of one shape; ``mesh`` is needed where the format holds another kind of point
-    (coordinates, faces) than the landmarks do. The notes tell what was not kept.
+    (coordinates, faces) than the landmarks do. The notes say what was not kept.
 ``read_pairs(files, unfinished=False) -> LandmarkPairs``
     Pairs of points: from one file of pairs, or from (file of the partial shape, file of the full
     shape). ``pairs.partial`` and ``pairs.full`` are `Landmarks`, row by row, and may miss points.

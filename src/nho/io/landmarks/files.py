@@ -166,7 +166,7 @@ def write_pairs(
 
 
 def suffix_of(path: PathLike) -> str:
-    """The suffix that tells the format, in lower case."""
+    """The suffix that decides the format, in lower case."""
     name = Path(path).name.lower()
     for suffix in sorted(FORMATS, key=len, reverse=True):
         if name.endswith(suffix):
@@ -218,7 +218,7 @@ def _content(path: Path) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    # A folder that is not there is a slip of the pen more often than a wish.
+    # A missing folder is more often a typo than a wish for a new one.
     if not path.parent.is_dir():
         raise InputError(f"{path}: there is no folder {path.parent}; make it first")
     write_whole(path, content)

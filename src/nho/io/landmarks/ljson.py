@@ -64,7 +64,7 @@ def _read_group(group: dict[str, Any], prefix: str, rows: Rows) -> None:
                     f"{rows.source}: label {short(text)} refers to point {row} of {len(points)}; "
                     "export it again"
                 )
-            # A point may have several labels: one of its own tells more than one it shares.
+            # A point may have several labels: its own label is better than a shared one.
             if not names[row] or len(mask) == 1:
                 names[row] = text if len(mask) == 1 else f"{text} {number}"
     for row, point in enumerate(points):

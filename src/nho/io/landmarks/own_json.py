@@ -30,8 +30,8 @@ def holds_pairs(document: Any) -> bool:
 def parse_pairs(document: Any, name: str) -> LandmarkPairs:
     """``{"pairs": [{"name": ..., "partial": point, "full": point}, ...]}`` or the list alone."""
     entries, axes = _entries(document, "pairs", name)
-    said = axes if isinstance(axes, dict) else {}
-    sides = [Rows(name, _axes(said.get(side), name), side) for side in _SIDES]
+    axes_of = axes if isinstance(axes, dict) else {}
+    sides = [Rows(name, _axes(axes_of.get(side), name), side) for side in _SIDES]
     for number, entry in enumerate(entries):
         pair = an_object(entry, f"pair {number}", name)
         label = a_text(pair.get("name"), f"the name of pair {number}", name)
@@ -104,8 +104,8 @@ def write_pairs(pairs: LandmarkPairs) -> bytes:
     for row, name in enumerate(pairs.names):
         sides = {"partial": _point(pairs.partial, row), "full": _point(pairs.full, row)}
         entries.append({"name": name, **sides} if named else sides)
-    said = {"partial": pairs.partial.axes, "full": pairs.full.axes}
-    axes = {"axes": said} if any(said.values()) else {}
+    axes_of = {"partial": pairs.partial.axes, "full": pairs.full.axes}
+    axes = {"axes": axes_of} if any(axes_of.values()) else {}
     return json_bytes({"format": "nho anchors", "version": 1, **axes, "pairs": entries})
 
 

@@ -53,7 +53,7 @@ def parse(document: Any, name: str) -> Landmarks:
 
 def _read_point(name: str, point: Any, what: str, rows: Rows) -> None:
     index, u, v = numbers(point, 3, what, rows.source)
-    # Coordinates would be read as nonsense: they are told by fractions and by their size.
+    # Coordinates are no triangle with u and v: their fractions and size show it.
     if index != index // 1 or not (abs(u) < 2 and abs(v) < 2):
         raise InputError(
             f"{rows.source}: {what} is {index:.6g}, {u:.6g}, {v:.6g}, not a triangle and its u "

@@ -16,12 +16,11 @@ from nho.io.meshes.polygons import whole_numbers
 CHANNELS = ("red", "green", "blue", "alpha")
 _UV_PAIRS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 _NORMAL = ("nx", "ny", "nz")
-_NUMBERED = re.compile(r"(.+)_(\d+)")
 UV_NAMES = ("uv", "TCoords", "Texture Coordinates", "TextureCoordinates")  # in VTK and VTP
 CORNER_UV = "corner_uv"  # six numbers a cell: what nho writes where a vertex has several
 
 
-def typed(values: Array, kind: str, what: str, name: str) -> Array:
+def to_declared_type(values: Array, kind: str, what: str, name: str) -> Array:
     """Numbers in the type that their file announces, in the byte order of this machine."""
     wanted = np.dtype(kind).newbyteorder("=")
     if wanted.kind == "f" or values.dtype.kind in "iu":
@@ -94,7 +93,7 @@ def uv_of_vertices(faces: Array, uv: Array | None, n_vertices: int) -> Array | N
     return of_vertex if same else None
 
 
-def joined(columns: Mapping[str, Array]) -> tuple[dict[str, Array], Array | None]:
+def columns_to_arrays(columns: Mapping[str, Array]) -> tuple[dict[str, Array], Array | None]:
     """Arrays by name, and texture coordinates (n, 2) if there are any.
 
     Normals are left out: they belong to the pose of a surface, not to its points.
@@ -110,14 +109,13 @@ def joined(columns: Mapping[str, Array]) -> tuple[dict[str, Array], Array | None
         if uv is None and all(name in left and left[name].dtype.kind == "f" for name in pair):
             uv = np.column_stack([left.pop(name) for name in pair]).astype(np.float64)
     vectors = _vectors(left)
-    in_vector = {name for names in vectors.values() for name in names}
+    in_vector = {part for parts in vectors.values() for part in parts}
     for name, values in left.items():
-        found = _NUMBERED.fullmatch(name)
-        if name not in in_vector:
+        if name in vectors:
+            parts = [left[part] for part in vectors[name]]
+            arrays[name.removesuffix("_0")] = np.column_stack(parts)
+        elif name not in in_vector:
             arrays[name] = values
-        elif found and found.group(2) == "0":
-            base = found.group(1)
-            arrays[base] = np.column_stack([left[part] for part in vectors[base]])
     return arrays, uv
 
 
@@ -138,25 +136,24 @@ def _colours(columns: Mapping[str, Array]) -> Array | None:
 
 
 def _vectors(columns: Mapping[str, Array]) -> dict[str, list[str]]:
-    """Columns name_0, name_1, ... of one type, by their common name."""
+    """Columns name_0, name_1, ... of one type, by the first of them."""
     found: dict[str, list[str]] = {}
     for name in columns:
-        match = _NUMBERED.fullmatch(name)
-        if match is None or match.group(2) != "0" or match.group(1) in columns:
+        base = name.removesuffix("_0")
+        if base in ("", name) or base in columns:
             continue
-        base = match.group(1)
         parts: list[str] = []
         while f"{base}_{len(parts)}" in columns:
             parts.append(f"{base}_{len(parts)}")
         if len(parts) > 1 and len({columns[part].dtype for part in parts}) == 1:
-            found[base] = parts
+            found[name] = parts
     return found
 
 
-def split(
+def arrays_to_columns(
     arrays: Mapping[str, Array], uv: Array | None, uv_names: tuple[str, str], own: Iterable[str]
 ) -> dict[str, Array]:
-    """One-dimensional columns by name: the inverse of `joined`.
+    """One-dimensional columns by name: the inverse of `columns_to_arrays`.
 
     Parameters
     ----------

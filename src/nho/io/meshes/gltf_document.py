@@ -19,7 +19,7 @@ _POSITIONS_COMPRESSED = ("KHR_draco_mesh_compression", "EXT_meshopt_compression"
 
 
 class Document:
-    """A glTF file, with what it says checked as far as it is asked for."""
+    """A glTF file; entries and accessors are checked when they are used."""
 
     def __init__(self, data: bytes, name: str, folder: Path) -> None:
         self.name, self.folder, self.length = name, folder, len(data)

@@ -1,8 +1,8 @@
 """What a mesh file holds: a surface, and the values, colours, labels and textures on it.
 
 "No data" is NaN in floats, grey in colours, False in selections, the empty text, and one below zero
-in labels (or below the least label, if that is smaller). What such a colour, label or selection
-means, only a mask can tell.
+in labels (or below the least label, if that is smaller). Only a mask can distinguish such a colour,
+label or selection from data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 COLOUR = "color"  # name of the colours in formats that have room for one colour per vertex
 UV = "uv"  # name under which the texture coordinates are chosen
-MASK = "transferred"  # selection that tells where carried data are
+MASK = "transferred"  # selection of the places that have transferred data
 GREY = 150  # of all three channels; the colour of unmatched points in every picture
 
 
@@ -212,7 +212,7 @@ def with_nodata_value(values: Array) -> tuple[Array, object]:
         limits = np.iinfo(wanted)
         if limits.min <= fill and largest <= limits.max:
             return values.astype(wanted), fill
-    return values, 0  # the largest of numbers: nothing is left but the mask
+    return values, 0  # no integer type has a value left: only the mask can say it
 
 
 def nodata_like(values: Array, count: int) -> Array:

@@ -83,13 +83,7 @@ def read_obj(data: bytes, name: str, folder: Path) -> ParsedMesh:
             f"{name}: there are no vertices (`v` lines); rename it to what it is or re-export it"
         )
     flat, columns = rows.numbers_after_keyword(is_vertex, b"v")
-    if columns.min() < 3:
-        short = int(np.argmax(columns < 3))
-        line = rows.line(int(np.flatnonzero(is_vertex)[short]))
-        raise InputError(
-            f"{name}: line {line}: vertex {short} has {int(columns[short])} numbers but at least 3 "
-            "are needed; re-export the mesh"
-        )
+    rows.check_vertices(np.flatnonzero(is_vertex), columns, 3)
     written, counts = rows.numbers_after_keyword(is_face, b"f", part=0)
     statements = _Statements(rows, is_vertex, is_face, flat, columns, counts)
     vertices = statements.vertex_numbers(0, 3)

@@ -7,7 +7,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Written
 from nho.io.meshes.polygons import ragged, triangulate, whole_numbers
-from nho.io.meshes.text import TextRows, parse_numbers, shown, unix_text, without_comments
+from nho.io.meshes.text import TextRows, parse_numbers, quoted, unix_text, without_comments
 
 _HEADER = re.compile(rb"(ST)?(C)?(N)?OFF", re.IGNORECASE)
 
@@ -30,12 +30,7 @@ def read_off(data: bytes, name: str, _folder: object) -> ParsedMesh:
         )
 
     columns = rows.counts[row : row + n_vertices]
-    if columns.min() < least_columns:
-        short = int(np.argmax(columns < least_columns))
-        raise InputError(
-            f"{name}: line {rows.line(row + short)}: vertex {short} has {int(columns[short])} "
-            f"numbers but at least {least_columns} are needed; re-export the mesh"
-        )
+    rows.check_vertices(row + np.arange(n_vertices), columns, least_columns)
     flat = rows.numbers(row, row + n_vertices)
     first = np.cumsum(columns) - columns
     vertices = flat[first[:, None] + np.arange(3)]
@@ -66,7 +61,7 @@ def _header(rows: TextRows, name: str) -> tuple[int, int, int, int]:
     if kind is None or (len(words) > 1 and words[1].upper() == b"BINARY"):
         raise InputError(
             f"{name}: an OFF text file starts with OFF, COFF, NOFF or STOFF, not with "
-            f"{shown(b' '.join(words[:2]))}; export it as OFF text or as PLY"
+            f"{quoted(b' '.join(words[:2]))}; export it as OFF text or as PLY"
         )
     texture, colour, normal = kind.groups()
     least_columns = 3 + 2 * bool(texture) + 3 * bool(colour) + 3 * bool(normal)
@@ -80,7 +75,7 @@ def _header(rows: TextRows, name: str) -> tuple[int, int, int, int]:
     if counts is None or len(counts) not in (2, 3) or counts.min() < 0:
         raise InputError(
             f"{name}: line {rows.line(row - 1)}: the numbers of vertices, faces and edges should "
-            f"stand here, not {shown(b' '.join(words))}; re-export the mesh"
+            f"stand here, not {quoted(b' '.join(words))}; re-export the mesh"
         )
     return int(counts[0]), int(counts[1]), least_columns, row
 
@@ -103,7 +98,7 @@ def write_off(vertices: Array, faces: Array, attributes: Attributes, _stem: str)
     if colors is None:
         lines += [f"{x!r} {y!r} {z!r}" for x, y, z in vertices.tolist()]
     else:
-        # COFF has four channels, so opaque is said.
+        # COFF has four channels: 255 is opaque.
         opaque = np.full((len(colors), 1), 255, dtype=np.uint8)
         rgba = np.column_stack([colors, opaque])[:, :4].tolist()
         lines += [

@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.columns import as_numbers, joined, left_out, split, typed, uv_of_vertices
+from nho.io.meshes.columns import (
+    arrays_to_columns,
+    as_numbers,
+    columns_to_arrays,
+    left_out,
+    to_declared_type,
+    uv_of_vertices,
+)
 from nho.io.meshes.model import Array, Attributes, ParsedMesh, Written
 from nho.io.meshes.ply_tables import Element, Lists, PlyFile, Table, read_tables
 from nho.io.meshes.polygons import FloatArray, IntArray, fans, triangulate
@@ -66,18 +73,18 @@ def _attributes(
         key: _columns(file.elements[key], file.tables[key], name, notes)
         for key in ("vertex", "face")
     }
-    vertex, uv_of_vertex = joined(columns["vertex"])
+    vertex, uv_of_vertex = columns_to_arrays(columns["vertex"])
     for axis in "xyz":
         del vertex[axis]
     image = columns["face"].pop("texnumber", None)
-    of_face, _ = joined(columns["face"])
+    of_face, _ = columns_to_arrays(columns["face"])
     uv = _corner_uv(file.tables["face"].get("texcoord"), counts, corners, notes)
     if uv is None and uv_of_vertex is not None:
         uv = uv_of_vertex[faces]
     found = [texture_beside(folder, texture, notes) for texture in file.textures]
     textures = tuple(texture for texture in found if texture is not None)
     face = {key: values[polygon] for key, values in of_face.items()}
-    shown = _shown(image, polygon, len(textures), name)
+    shown = _texture_of_face(image, polygon, len(textures), name)
     return Attributes(vertex, face, uv, textures, shown, tuple(notes))
 
 
@@ -88,7 +95,7 @@ def _columns(element: Element, table: Table, name: str, notes: list[str]) -> dic
         values = table[column.name]
         if not isinstance(values, Lists):
             what = f"property {column.name!r} of `{element.name}`"
-            columns[column.name] = typed(values, column.type, what, name)
+            columns[column.name] = to_declared_type(values, column.type, what, name)
         elif column.name not in (*_CORNERS, "texcoord"):
             notes.append(f"the list {column.name!r} of `{element.name}` was left out")
     return columns
@@ -110,7 +117,9 @@ def _corner_uv(
     return flat[corners]
 
 
-def _shown(image: Array | None, polygon: IntArray, n_textures: int, name: str) -> IntArray | None:
+def _texture_of_face(
+    image: Array | None, polygon: IntArray, n_textures: int, name: str
+) -> IntArray | None:
     """(m,) the image that every triangle shows, where there is a choice."""
     if image is None or n_textures < 2:
         return None
@@ -131,8 +140,10 @@ def write_ply(vertices: Array, faces: Array, attributes: Attributes, stem: str) 
     uv_of_vertex = uv_of_vertices(faces, attributes.uv, len(vertices))
     pair = None if uv_of_vertex is None else uv_of_vertex.astype(np.float32)
     of_vertex = {axis: vertices[:, at] for at, axis in enumerate("xyz")}
-    of_vertex |= _numbers(split(attributes.vertex, pair, ("s", "t"), _OWN_OF_VERTEX), notes)
-    of_face = _numbers(split(attributes.face, None, ("s", "t"), _OWN_OF_FACE), notes)
+    of_vertex |= _numbers(
+        arrays_to_columns(attributes.vertex, pair, ("s", "t"), _OWN_OF_VERTEX), notes
+    )
+    of_face = _numbers(arrays_to_columns(attributes.face, None, ("s", "t"), _OWN_OF_FACE), notes)
     images = image_files(attributes.textures, stem)
     if len(images) > 1:
         of_face["texnumber"] = attributes.texture_indices(len(faces)).astype(np.int32)

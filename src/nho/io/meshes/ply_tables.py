@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nho.errors import InputError
 from nho.io.meshes.polygons import IntArray, ragged
-from nho.io.meshes.text import TextRows, shown, unix_text, without_mark
+from nho.io.meshes.text import TextRows, quoted, unix_text, without_bom
 
 Column = npt.NDArray[np.generic]
 
@@ -79,12 +79,13 @@ def read_tables(data: bytes, name: str) -> PlyFile:
 
 def _read_header(data: bytes, name: str) -> tuple[str, list[Element], list[str], bytes, int]:
     """Byte order ("" for text), elements, textures, bytes after the header, lines in the header."""
-    data = without_mark(data)
+    data = without_bom(data)
     # The first line shows how lines end; in a binary body a newline may be data.
     if not data.startswith((b"ply\n", b"ply\r")):
+        first = quoted(b"".join(data[:40].split()[:1]))
         raise InputError(
-            f"{name}: a PLY file starts with a line `ply`, not with "
-            f"{shown(b''.join(data[:40].split()[:1]))}; rename it to what it is or export it as PLY"
+            f"{name}: a PLY file starts with a line `ply`, not with {first}; rename it to what it "
+            "is or export it as PLY"
         )
     ending = b"\r\n" if data.startswith(b"ply\r\n") else data[3:4]
     head, found, body = data.partition(b"end_header" + ending)
@@ -112,7 +113,7 @@ def _read_header(data: bytes, name: str) -> tuple[str, list[Element], list[str],
                 raise ValueError(words[0])
         except (KeyError, IndexError, ValueError) as error:
             raise InputError(
-                f"{name}: line {number}: the header line {shown(line)} is not understood; "
+                f"{name}: line {number}: the header line {quoted(line)} is not understood; "
                 "re-export the mesh"
             ) from error
     if order is None:

@@ -9,7 +9,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.io.meshes.model import ParsedMesh
 from nho.io.meshes.polygons import FloatArray, equal_points
-from nho.io.meshes.text import TextRows, unix_text, without_mark
+from nho.io.meshes.text import TextRows, unix_text, without_bom
 
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 _HEADER_BYTES = 84
@@ -21,7 +21,7 @@ def read_stl(data: bytes, name: str, _folder: object) -> ParsedMesh:
     if _binary_size(data) == len(data):
         facets = np.frombuffer(data, dtype=_FACET, offset=_HEADER_BYTES)
         corners = facets["corners"].reshape(-1, 3).astype(np.float64)
-    elif without_mark(data).lstrip()[:5].lower() == b"solid":
+    elif without_bom(data).lstrip()[:5].lower() == b"solid":
         corners = _text_corners(data, name)
     else:
         raise InputError(_binary_message(data, name))

@@ -22,14 +22,14 @@ _NEWLINE, _SPACE = 10, 32
 _ROWS_AT_ONCE = 1000  # looked through for one that is wrong
 
 
-def without_mark(data: bytes) -> bytes:
-    """The same without the byte order mark that some editors put before a text."""
+def without_bom(data: bytes) -> bytes:
+    """The data without the byte order mark that some editors put before a text."""
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
 def unix_text(data: bytes) -> bytes:
-    """The same text without byte order mark, and with every line ending as one newline."""
-    data = without_mark(data)
+    """The text without byte order mark, and with every line ending as one newline."""
+    data = without_bom(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data
@@ -135,6 +135,15 @@ class TextRows:
         found &= ends | (after == len(self.data))
         return found
 
+    def check_vertices(self, rows: IntArray, counts: IntArray, least: int) -> None:
+        """Refuse rows of vertices with fewer numbers (``counts``) than ``least``."""
+        if counts.min() < least:
+            short = int(np.argmax(counts < least))
+            raise InputError(
+                f"{self.name}: line {self.line(int(rows[short]))}: vertex {short} has "
+                f"{int(counts[short])} numbers but at least {least} are needed; re-export the mesh"
+            )
+
     def numbers(self, begin: int, end: int) -> FloatArray:
         """All numbers on the rows `begin` to `end` (exclusive), flat."""
         text = self.data[self._offset(begin) : self._offset(end)]
@@ -195,12 +204,14 @@ class TextRows:
                 number = token if part is None else [*token.split(b"/"), b"0"][part]
                 if parse_numbers(number or b"0" * bool(part), 1) is None:
                     raise InputError(
-                        f"{self.name}: line {self.line(at)}: {shown(token)} is not a number;"
+                        f"{self.name}: line {self.line(at)}: {quoted(token)} is not a number;"
                         " the file is damaged, re-export the mesh"
                     )
-        raise InputError(f"{self.name}: the numbers cannot be told apart; re-export the mesh")
+        raise InputError(
+            f"{self.name}: the numbers on its lines cannot be separated; re-export the mesh"
+        )
 
 
-def shown(token: bytes) -> str:
+def quoted(token: bytes) -> str:
     """A piece of the file as it may stand in a message: short, printable, quoted."""
     return repr(token[:40].decode("ascii", "backslashreplace"))

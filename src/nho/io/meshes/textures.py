@@ -22,7 +22,7 @@ def bytes_beside(folder: Path, file: str, notes: list[str], what: str) -> bytes 
 
 
 def is_beside(folder: Path, file: str) -> bool:
-    """Whether a file is delivered with another: nothing else may a mesh file make us read."""
+    """Whether a file is delivered with another; a mesh file must not make us read any other."""
     try:
         path = (folder / file.replace("\\", "/")).resolve()
         return path.is_relative_to(folder.resolve()) and path.is_file()

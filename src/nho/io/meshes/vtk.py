@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.columns import UV_NAMES, typed, with_uv
+from nho.io.meshes.columns import UV_NAMES, to_declared_type, with_uv
 from nho.io.meshes.model import Array, Attributes, ParsedMesh
 from nho.io.meshes.polygons import (
     FloatArray,
@@ -16,7 +16,7 @@ from nho.io.meshes.polygons import (
     triangulate,
     whole_numbers,
 )
-from nho.io.meshes.text import shown
+from nho.io.meshes.text import quoted
 from nho.io.meshes.vtk_cursor import TYPES, AnyArray, Cursor
 
 _CELL_SECTIONS = ("VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS", "CELLS")
@@ -44,7 +44,7 @@ def read_vtk(data: bytes, name: str, _folder: object) -> ParsedMesh:
         if section == "DATASET":
             if words[1:] not in (["POLYDATA"], ["UNSTRUCTURED_GRID"]):
                 raise InputError(
-                    f"{name}: a dataset {shown(' '.join(words[1:]).encode())} is not a surface; "
+                    f"{name}: a dataset {quoted(' '.join(words[1:]).encode())} is not a surface; "
                     "export it as POLYDATA"
                 )
         elif section == "POINTS":
@@ -63,7 +63,7 @@ def read_vtk(data: bytes, name: str, _folder: object) -> ParsedMesh:
             break  # what follows describes the mesh that has been read
         else:
             raise InputError(
-                f"{name}: the section {shown(words[0].encode('latin-1'))} is not understood; "
+                f"{name}: the section {quoted(words[0].encode('latin-1'))} is not understood; "
                 "re-export the mesh"
             )
     if points is None:
@@ -151,7 +151,7 @@ def _data_sections(
         section = words[0].upper()
         if section not in ("POINT_DATA", "CELL_DATA"):
             raise InputError(
-                f"{cursor.name}: the data section {shown(words[0].encode('latin-1'))} is not "
+                f"{cursor.name}: the data section {quoted(words[0].encode('latin-1'))} is not "
                 "understood; re-export the mesh"
             )
         count = cursor.count(words, 1)
@@ -173,9 +173,9 @@ def _data_arrays(cursor: Cursor, count: int, into: dict[str, Array]) -> list[str
         if kind == "METADATA":
             cursor.skip_paragraph()
         elif kind == "FIELD":
-            for key, width, of, values in cursor.field(words):
+            for key, width, type_name, values in cursor.field(words):
                 if len(values) == count * width:
-                    into[unquote(key)] = _rows(values, width, of, key, cursor.name)
+                    into[unquote(key)] = _rows(values, width, type_name, key, cursor.name)
         elif kind == "SCALARS":
             width = cursor.count(words, 3) if len(words) > 3 else 1
             before = cursor.at
@@ -184,17 +184,17 @@ def _data_arrays(cursor: Cursor, count: int, into: dict[str, Array]) -> list[str
             _read(cursor, words, width, count, into)
         elif kind == "COLOR_SCALARS":
             width = cursor.count(words, 2)
-            of = "unsigned_char" if cursor.binary else "float"
-            colours: Array = cursor.array(count * width, of, kind).reshape(count, width)
-            if of == "float":
+            type_name = "unsigned_char" if cursor.binary else "float"
+            colours: Array = cursor.array(count * width, type_name, kind).reshape(count, width)
+            if type_name == "float":
                 colours = np.rint(255 * np.clip(np.nan_to_num(colours), 0, 1)).astype(np.uint8)
             into[unquote(words[1])] = colours
         elif kind == "LOOKUP_TABLE":
             cursor.array(4 * cursor.count(words, 2), "unsigned_char", kind)
         elif kind == "TEXTURE_COORDINATES":
-            width, of = cursor.count(words, 2), cursor.word(words, 3)
-            values = cursor.array(count * width, of, kind)
-            into[UV_NAMES[0]] = _rows(values, width, of, kind, cursor.name)
+            width, type_name = cursor.count(words, 2), cursor.word(words, 3)
+            values = cursor.array(count * width, type_name, kind)
+            into[UV_NAMES[0]] = _rows(values, width, type_name, kind, cursor.name)
         elif kind in _WIDTHS:
             _read(cursor, words, _WIDTHS[kind], count, into)
         else:
@@ -204,14 +204,16 @@ def _data_arrays(cursor: Cursor, count: int, into: dict[str, Array]) -> list[str
 
 def _read(cursor: Cursor, words: list[str], width: int, count: int, into: dict[str, Array]) -> None:
     """An array whose line is keyword, name and type."""
-    of = cursor.word(words, 2)
-    values = cursor.array(count * width, of, words[0])
+    type_name = cursor.word(words, 2)
+    values = cursor.array(count * width, type_name, words[0])
     if words[0].upper() != "NORMALS":  # they belong to the pose of the surface
-        into[unquote(words[1])] = _rows(values, width, of, words[1], cursor.name)
+        into[unquote(words[1])] = _rows(values, width, type_name, words[1], cursor.name)
 
 
-def _rows(values: Array, width: int, of: str, key: str, name: str) -> Array:
+def _rows(values: Array, width: int, type_name: str, key: str, name: str) -> Array:
     if width < 1:
-        raise InputError(f"{name}: {shown(key.encode())} has no columns; re-export the mesh")
-    wide = typed(values, TYPES[of.lower()], shown(key.encode("latin-1", "replace")), name)
+        raise InputError(f"{name}: {quoted(key.encode())} has no columns; re-export the mesh")
+    wide = to_declared_type(
+        values, TYPES[type_name.lower()], quoted(key.encode("latin-1", "replace")), name
+    )
     return wide if width == 1 else wide.reshape(-1, width)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nho.errors import InputError
-from nho.io.meshes.text import parse_numbers, shown, token_starts, unix_text, without_mark
+from nho.io.meshes.text import parse_numbers, quoted, token_starts, unix_text, without_bom
 
 # Binary legacy files are always big-endian.
 TYPES = {
@@ -24,7 +24,7 @@ class Cursor:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name, self.at = name, 0
-        self.data = data = without_mark(data)
+        self.data = data = without_bom(data)
         for _ in range(2):  # version and title; the title may be anything
             self.raw_line()
         kind = self.words()
@@ -62,8 +62,8 @@ class Cursor:
         """The next `count` numbers."""
         if type_name.lower() not in TYPES:
             raise InputError(
-                f"{self.name}: {what} has the type {shown(type_name.encode())}, which is not known;"
-                " re-export the mesh"
+                f"{self.name}: {what} has the type {quoted(type_name.encode())}, which is not "
+                "known; re-export the mesh"
             )
         kind = np.dtype(TYPES[type_name.lower()])
         if self.binary:
@@ -98,7 +98,7 @@ class Cursor:
         word = self.word(words, position)
         if not (word.isascii() and word.isdigit()):
             raise InputError(
-                f"{self.name}: a count should follow {words[0]}, not {shown(word.encode())}; "
+                f"{self.name}: a count should follow {words[0]}, not {quoted(word.encode())}; "
                 "re-export the mesh"
             )
         return int(word)

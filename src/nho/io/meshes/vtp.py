@@ -12,7 +12,7 @@ from nho.io.meshes.columns import (
     UV_NAMES,
     as_numbers,
     left_out,
-    typed,
+    to_declared_type,
     uv_of_vertices,
     with_uv,
 )
@@ -25,7 +25,7 @@ from nho.io.meshes.polygons import (
     triangulate,
     whole_numbers,
 )
-from nho.io.meshes.text import shown
+from nho.io.meshes.text import quoted
 from nho.io.meshes.vtp_arrays import TYPES, VtpFile, array_of, open_vtp
 from nho.runtime.untrusted_xml import Element
 
@@ -87,7 +87,7 @@ def _check_number(piece: Element, attribute: str, width: int, present: int, file
     """The number a piece promises must be what its array holds."""
     promised = piece.get(attribute, "").strip()
     if present % width or promised != str(present // width):
-        raise file.broken(f"{attribute} says {shown(promised.encode())}, not {present / width:g}")
+        raise file.broken(f"{attribute} says {quoted(promised.encode())}, not {present / width:g}")
 
 
 def _array(piece: Element, path: str, file: VtpFile) -> Array:
@@ -131,7 +131,7 @@ def _arrays(
         width = _number(element, "NumberOfComponents", 1)
         if width < 1 or len(values) % width or len(values) // width < before + count:
             raise file.broken(f"{what} has {len(values)} numbers, not {width} for each")
-        values = typed(values, TYPES[element.get("type", "")], what, file.name)
+        values = to_declared_type(values, TYPES[element.get("type", "")], what, file.name)
         rows = values.reshape(-1, width)[before : before + count]
         if len(values) // width != before + count:
             raise file.broken(f"{what} has {len(values) // width} rows, not {before + count}")

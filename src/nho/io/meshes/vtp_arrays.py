@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nho.errors import InputError
-from nho.io.meshes.text import parse_numbers, shown, token_starts
+from nho.io.meshes.text import parse_numbers, quoted, token_starts
 from nho.runtime.untrusted_xml import DoctypeRefused, Element, parse_xml
 
 TYPES = {
@@ -63,13 +63,13 @@ def open_vtp(data: bytes, name: str) -> VtpFile:
         raise InputError(f"{name}: it is not valid XML ({error}); re-export the mesh") from error
     if root.tag != "VTKFile" or root.get("type") != "PolyData":
         raise InputError(
-            f"{name}: it holds {shown(root.get('type', root.tag).encode())} and not PolyData; "
+            f"{name}: it holds {quoted(root.get('type', root.tag).encode())} and not PolyData; "
             "extract the surface and export it as .vtp"
         )
     compressor = root.get("compressor", "")
     if compressor not in ("", _ZLIB):
         raise InputError(
-            f"{name}: its compressor {shown(compressor.encode())} is not supported (only none and "
+            f"{name}: its compressor {quoted(compressor.encode())} is not supported (only none and "
             "zlib are, not LZ4 or LZMA); save it with zlib or as PLY"
         )
     order = {"LittleEndian": "<", "BigEndian": ">"}.get(root.get("byte_order", "LittleEndian"))
@@ -86,7 +86,7 @@ def array_of(element: Element, path: str, file: VtpFile) -> npt.NDArray[np.gener
     """The numbers of a DataArray, flat; those written as text come as doubles."""
     kind = TYPES.get(element.get("type", ""))
     if kind is None:
-        raise file.broken(f"{path} has an unknown type {shown(element.get('type', '').encode())}")
+        raise file.broken(f"{path} has an unknown type {quoted(element.get('type', '').encode())}")
     text = (element.text or "").encode()
     form = element.get("format", "ascii")
     if form == "ascii":
@@ -102,9 +102,9 @@ def array_of(element: Element, path: str, file: VtpFile) -> npt.NDArray[np.gener
             raise file.broken(f"{path} lies outside the appended data")
         raw = _payload(file.appended, file.appended_base64, file, int(offset))
     else:
-        raise file.broken(f"{path} has an unknown format {shown(form.encode())}")
+        raise file.broken(f"{path} has an unknown format {quoted(form.encode())}")
     item = np.dtype(file.order + kind)
-    # As doubles, which is what they become: one byte of the file may be many of memory.
+    # Counted as the doubles they become: one byte of the file may be eight of memory.
     file.budget -= 8 * (len(raw) // item.itemsize)
     if file.budget < 0:
         raise file.broken("its arrays unpack to far more than any mesh does")
@@ -132,7 +132,7 @@ class _Stream:
                 self.ready += binascii.a2b_base64(text, strict_mode=True)
             except binascii.Error as error:
                 raise self.file.broken(f"its base64 is damaged ({error})") from error
-            # Padding closes a base64 text; what follows starts afresh, so nothing is left over.
+            # Padding ends a base64 text, and the next one begins at a new group of four.
             taken, self.ready = self.ready[:count], self.ready[count:]
         if len(taken) < count:
             raise self.file.broken(f"an array needs {count} bytes but {len(taken)} are left")
