@@ -21,6 +21,7 @@ from nho.geometry.synthetic import bumpy_sphere, sphere, torus
 _TIPS = 5  # of a body: head, hands and feet
 _JOINT = 0.12  # length of a limb that bends, in units of sqrt(area)
 _MOST_TRIES = 50  # for limbs that do not overlap
+_sample, _sphere = cache(load_pair), cache(sphere)
 
 
 def body(random: np.random.Generator) -> PosePair:
@@ -42,42 +43,32 @@ def body(random: np.random.Generator) -> PosePair:
 
 def limbs(random: np.random.Generator) -> PosePair:
     """A bumpy trunk with limbs, each bent at a joint of its own."""
-    ball = _ball()
+    ball = _sphere(5)
     trunk = _bumps(ball.vertices, random, 5, 0.15)
     directions, width = _limb_directions(random)
     axes = random.uniform([0.6, 0.8, 0.5], [1.0, 1.8, 0.9])
     length = random.uniform(1.0, 2.6, size=len(directions))
-    mirrored = random.random() < 0.5  # such as the sides of a body: nearly alike
-    if mirrored:
+    if random.random() < 0.5:  # such as the sides of a body: nearly alike
         directions, width, length = _with_mirror_images(directions, width, length, random)
     joint = random.uniform(0.3, 0.6, size=len(directions))
-    poses = []
-    for _ in range(2):
+
+    def bent_limbs() -> np.ndarray:
         vertices = trunk * axes
-        for number, direction in enumerate(directions):
-            near = ball.vertices @ direction > np.cos(width[number])
-            vertices[near] = _limb(
-                ball.vertices[near],
-                vertices[near],
-                direction,
-                width[number],
-                length[number],
-                joint[number],
-                _rotation_across(direction, random.uniform(-1.3, 1.3), random),
-            )
-        vertices = _bent(vertices * _near_one(random), random, 0.4)
-        poses.append(Mesh(vertices, ball.faces, "limbs"))
-    return _in_two_orders(poses[0], poses[1], random)
+        for axis, angle, reach, bend in zip(directions, width, length, joint):
+            near = ball.vertices @ axis > np.cos(angle)
+            rotation = _rotation_across(axis, random.uniform(-1.3, 1.3), random)
+            cap = ball.vertices[near], vertices[near]
+            vertices[near] = _limb(*cap, axis, angle, reach, bend, rotation)
+        return vertices
+
+    return _two_poses("limbs", bent_limbs, ball.faces, 0.4, random)
 
 
 def bean(random: np.random.Generator) -> PosePair:
     """A long bumpy body, bent in two ways."""
     ball = bumpy_sphere(4, int(random.integers(2**31)))
     straight = ball.vertices * random.uniform([0.7, 1.4, 0.6], [1.0, 2.4, 1.0])
-    posed, full = (
-        Mesh(_bent(straight * _near_one(random), random, 1.2), ball.faces, "bean") for _ in "ab"
-    )
-    return _in_two_orders(posed, full, random)
+    return _two_poses("bean", lambda: straight, ball.faces, 1.2, random)
 
 
 def ring(random: np.random.Generator) -> PosePair:
@@ -89,10 +80,7 @@ def ring(random: np.random.Generator) -> PosePair:
     thickness = 1 + 0.35 * np.cos(angle + phase[0]) + 0.15 * np.cos(3 * angle + phase[1])
     wide = 1 + 0.2 * np.cos(2 * angle + phase[2])
     vertices = centre * wide[:, None] + (plain.vertices - centre) * thickness[:, None]
-    posed, full = (
-        Mesh(_bent(vertices * _near_one(random), random, 0.8), plain.faces, "ring") for _ in "ab"
-    )
-    return _in_two_orders(posed, full, random)
+    return _two_poses("ring", lambda: vertices, plain.faces, 0.8, random)
 
 
 # How often each kind is drawn.
@@ -107,18 +95,8 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], PosePair], float]] = {
 def drawn(random: np.random.Generator) -> PosePair:
     """A shape of a random kind."""
     makers, shares = zip(*KINDS.values())
-    make: Callable[[np.random.Generator], PosePair] = makers[random.choice(len(makers), p=shares)]
-    return make(random)
-
-
-@cache
-def _sample() -> PosePair:
-    return load_pair()
-
-
-@cache
-def _ball() -> Mesh:
-    return sphere(5)
+    made: PosePair = makers[random.choice(len(makers), p=shares)](random)
+    return made
 
 
 def _limb_directions(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -250,18 +228,25 @@ def _near_one(random: np.random.Generator) -> np.ndarray:
     return random.uniform(0.97, 1.03, size=3)
 
 
-def _in_two_orders(posed: Mesh, full: Mesh, random: np.random.Generator) -> PosePair:
-    """Two poses of one mesh, the vertices of the first in another order."""
+def _two_poses(
+    name: str,
+    vertices: Callable[[], np.ndarray],
+    faces: np.ndarray,
+    most: float,
+    random: np.random.Generator,
+) -> PosePair:
+    """A mesh bent twice, see `_bent`, the vertices of the first pose in another order."""
+    posed, full = (
+        Mesh(_bent(vertices() * _near_one(random), random, most), faces, name) for _ in range(2)
+    )
     # The order decides which vertices survive coarsening: few will then be the same on both sides.
     order = random.permutation(full.n_vertices)
     place = np.argsort(order)
-    other = Mesh(posed.vertices[order], place[posed.faces], posed.name)
-    return PosePair(
-        other,
-        full,
-        SurfacePoints.at_vertices(full, order),
-        SurfacePoints.at_vertices(other, place),
+    posed = Mesh(posed.vertices[order], place[faces], name)
+    on_full, on_posed = (
+        SurfacePoints.at_vertices(mesh, to) for mesh, to in ((full, order), (posed, place))
     )
+    return PosePair(posed, full, on_full, on_posed)
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:

@@ -1,14 +1,13 @@
-"""Published weights: their names of tensors, and what the files do not say about the networks.
+"""Published weights: the names of their tensors, and what the files do not say about the networks.
 
-The tensors are those of the authors' public code, read for its conventions alone. Every tensor of a
-file finds its place, or the file is refused.
+The names are those of the authors' public code, read for its conventions alone. Every tensor of a
+file has a place in the network, or the file is refused.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -23,37 +22,12 @@ _MOST_NAMED = 6  # of the tensors that are wrong
 _OF_A_BLOCK = 9  # tensors of a block of DiffusionNet
 _NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
-
-@dataclass(frozen=True)
-class Dialect:
-    """How one implementation calls its tensors.
-
-    Attributes
-    ----------
-    known_by : str
-        A tensor that only this one has.
-    prefix : str
-        Of the names of DiffusionNet's tensors.
-    names : tuple of (pattern, replacement)
-        The first whose pattern is the whole name tells ours.
-    """
-
-    known_by: str
-    prefix: str
-    names: tuple[tuple[str, str], ...]
-
-    def translated(self, name: str) -> str | None:
-        """Our name of a tensor; None for one that has no place."""
-        for pattern, ours in self.names:
-            match = re.fullmatch(pattern, name)
-            if match:
-                return match.expand(ours)
-        return None
+Names = tuple[tuple[str, str], ...]  # patterns of their names, and ours as a replacement
 
 
 def _diffusion_net(
     prefix: str, first: str, block: str, layer: str, net: str = "extractor"
-) -> tuple[tuple[str, str], ...]:
+) -> Names:
     start, block = re.escape(prefix), rf"{re.escape(prefix)}{block}"
     ours = rf"{net}.blocks.\1"
     return (
@@ -87,48 +61,41 @@ _REFINER = (
 )
 
 
-def _echo_match(prefix: str) -> Dialect:
-    blocks = r"block_([0-9]+)\."
-    extractor, listener = f"{prefix}feature_extractor.", f"{prefix}overlap_diffusion_net."
-    return Dialect(
-        f"{listener}first_lin.weight",
-        extractor,
-        (
-            *_diffusion_net(extractor, "lin", blocks, "mlp_layer"),
-            *_diffusion_net(listener, "lin", blocks, "mlp_layer", "listener"),
-            (rf"{re.escape(prefix)}permutation_network\.tau", "temperature"),
-        ),
+_BLOCK = r"block_([0-9]+)\."
+
+
+def _echo_match(prefix: str) -> Names:
+    return (
+        *_diffusion_net(f"{prefix}feature_extractor.", "lin", _BLOCK, "mlp_layer"),
+        *_diffusion_net(f"{prefix}overlap_diffusion_net.", "lin", _BLOCK, "mlp_layer", "listener"),
+        (rf"{re.escape(prefix)}permutation_network\.tau", "temperature"),
     )
 
 
-DIALECTS = (
-    # Its bare tensors have all the names that DPFM is known by, and more.
-    _echo_match("networks.echo_match_net."),
-    _echo_match(""),
-    Dialect(
-        "feature_extractor.first_lin.weight",
-        "feature_extractor.",
-        (*_diffusion_net("feature_extractor.", "lin", r"block_([0-9]+)\.", "mlp_layer"), *_REFINER),
+# By a tensor that identifies the implementation. The first that is there decides: EchoMatch has all
+# the names of DPFM's extractor, and more.
+_NAMES: dict[str, Names] = {
+    "networks.echo_match_net.overlap_diffusion_net.first_lin.weight": _echo_match(
+        "networks.echo_match_net."
     ),
-    Dialect(
-        "networks.feature_extractor.first_linear.weight",
-        "networks.feature_extractor.",
-        _diffusion_net("networks.feature_extractor.", "linear", r"blocks\.([0-9]+)\.", "linear"),
+    "overlap_diffusion_net.first_lin.weight": _echo_match(""),
+    "feature_extractor.first_lin.weight": (
+        *_diffusion_net("feature_extractor.", "lin", _BLOCK, "mlp_layer"),
+        *_REFINER,
     ),
-)
+    "networks.feature_extractor.first_linear.weight": _diffusion_net(
+        "networks.feature_extractor.", "linear", r"blocks\.([0-9]+)\.", "linear"
+    ),
+}
 
 
 def matcher_of(tensors: Mapping[str, Tensor], source: str) -> Matcher:
-    """The network of a published file's tensors, known by their names and sizes.
+    """The network of a published file's tensors, identified by their names and sizes.
 
-    Parameters
-    ----------
-    tensors : flat table, names of nested tables joined by dots
-    source : str
-        Name of the file, for errors.
+    Names of nested tables are joined by dots; ``source`` is the name of the file, for errors.
     """
-    dialect = next((one for one in DIALECTS if one.known_by in tensors), None)
-    if dialect is None:
+    names = next((names for known_by, names in _NAMES.items() if known_by in tensors), None)
+    if names is None:
         raise InputError(
             f"{source}: its tensors are those of no network known here (DPFM, ULRSSM, Wormhole, "
             "EchoMatch); give a checkpoint of one of them"
@@ -136,7 +103,8 @@ def matcher_of(tensors: Mapping[str, Tensor], source: str) -> Matcher:
     found: dict[str, Tensor] = {}
     unknown = []
     for name, tensor in tensors.items():
-        ours = dialect.translated(name)
+        matches = ((re.fullmatch(pattern, name), ours) for pattern, ours in names)
+        ours = next((match.expand(ours) for match, ours in matches if match), None)
         if ours is None or ours in found:
             unknown.append(name)
         else:
@@ -169,25 +137,20 @@ def filled(architecture: Architecture, tensors: Mapping[str, Tensor], source: st
     _refuse(source, "tensors of the wrong size", wrong)
     odd = [name for name, tensor in tensors.items() if tensor.dtype not in _NUMBERS]
     _refuse(source, "tensors with values that are no numbers", odd)
-    own = {name: _own(tensor) for name, tensor in tensors.items()}
-    odd = [name for name, tensor in own.items() if not _finite(tensor)]
+    # In memory of their own: tensors of a file may share theirs.
+    own = {
+        name: tensor.to(torch.float32).clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
+    # A NaN is the lowest and the highest of all.
+    odd = [n for n, w in own.items() if not all(map(torch.isfinite, torch.aminmax(w)))]
     _refuse(source, "tensors with values that are no numbers", odd)
     matcher.load_state_dict(own, assign=True)
     return matcher.eval()
 
 
-def _own(tensor: Tensor) -> Tensor:
-    """The numbers in memory of their own: those of a file may share theirs."""
-    return tensor.to(torch.float32).clone(memory_format=torch.contiguous_format)
-
-
-def _finite(tensor: Tensor) -> bool:
-    # Without a second copy; a NaN is the lowest and the highest of all.
-    return all(bool(torch.isfinite(end)) for end in torch.aminmax(tensor))
-
-
 def _architecture(found: Mapping[str, Tensor], source: str) -> Architecture:
-    """What the sizes tell, and what the authors' settings say beyond them."""
+    """The architecture by the sizes, and by the authors' settings beyond them."""
     first, last = found.get("extractor.first.weight"), found.get("extractor.last.weight")
     if first is None or last is None or first.ndim != 2 or last.ndim != 2:
         raise InputError(f"{source}: the first or last layer is missing or no matrix")

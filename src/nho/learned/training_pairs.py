@@ -1,4 +1,4 @@
-"""An endless, seeded stream of pairs to train on: cut, meshed twice, rotated, with exact truth.
+"""Seeded pairs to train on, as many as wanted: cut, meshed twice, rotated, with exact truth.
 
 Nothing is read but the shipped sample, so a network trained on these pairs may be given away.
 Pair ``i`` of seed ``s`` is the same whenever and in whatever order it is asked for.
@@ -6,9 +6,7 @@ Pair ``i`` of seed ``s`` is the same whenever and in whatever order it is asked 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 
@@ -23,7 +21,7 @@ from nho.learned.generated_shapes import drawn
 _NOTHING = np.empty(0, dtype=np.int64)
 _FEWEST = 100  # vertices of a partial shape; a cut that leaves fewer is drawn anew
 _MOST_TRIES = 20
-_HELD_OUT = 1 << 32  # pairs from this number on are never trained on
+_HELD_OUT = 1 << 32  # number of the first pair that is never trained on
 
 
 @dataclass(frozen=True)
@@ -49,19 +47,13 @@ class TrainingPair:
     region: np.ndarray
 
 
-def stream(seed: int, size: tuple[int, int] = (500, 800)) -> Iterator[TrainingPair]:
-    """Pairs without end."""
-    for number in count():
-        yield training_pair(seed, number, size)
-
-
 def held_out(seed: int, amount: int, size: tuple[int, int] = (500, 800)) -> list[TrainingPair]:
-    """Pairs of the same kinds that `stream` never reaches."""
+    """Pairs of the same kinds that are never trained on."""
     return [training_pair(seed, _HELD_OUT + number, size) for number in range(amount)]
 
 
 def training_pair(seed: int, number: int, size: tuple[int, int] = (500, 800)) -> TrainingPair:
-    """Pair ``number`` of the stream; ``size`` bounds the vertices of the uncut shapes."""
+    """Pair ``number`` of a seed; ``size`` bounds the vertices of the uncut shapes."""
     if seed < 0 or number < 0:
         raise InputError(f"pair {number} of seed {seed}; give numbers from 0 on")
     random = np.random.default_rng([seed, number])
@@ -92,42 +84,37 @@ def _with_truth(
     poses: PosePair, posed: Coarse, full: Coarse, cut: Cut, random: np.random.Generator
 ) -> TrainingPair:
     """Scale, rotations and truth. Vertices of the coarse meshes are vertices of the fine ones."""
-    shown = posed.vertex[cut.vertex_of_parent]
-    points = poses.posed_on_full[shown]
-    vertex = full.cell[points.nearest_vertex(poses.full)]
-    truth = _on_the_right_side(full.mesh, points.positions(poses.full), vertex)
-
+    points = poses.posed_on_full[posed.vertex[cut.vertex_of_parent]]
+    truth, vertex = _onto_coarse(points, poses.full, full)
     kept = np.zeros(posed.mesh.n_faces, dtype=bool)
     kept[cut.face_of_parent] = True
-    back = poses.full_on_posed[full.vertex]
-    home = posed.cell[back.nearest_vertex(poses.posed)]
-    on_posed = _on_the_right_side(posed.mesh, back.positions(poses.posed), home)
-    region = kept[on_posed.face]
-
+    back, _ = _onto_coarse(poses.full_on_posed[full.vertex], poses.posed, posed)
     # Poses differ in area as no two scans of one surface do: each is brought to its own unit.
     partial_mesh, full_mesh = (
         mesh.moved(mesh.vertices @ _any_rotation(random) / np.sqrt(uncut.area))
         for mesh, uncut in ((cut.mesh, posed.mesh), (full.mesh, full.mesh))
     )
-    return TrainingPair(partial_mesh, full_mesh, truth, vertex, region)
+    return TrainingPair(partial_mesh, full_mesh, truth, vertex, kept[back.face])
 
 
-def _on_the_right_side(mesh: Mesh, positions: np.ndarray, vertex: np.ndarray) -> SurfacePoints:
-    """Closest points of a coarse mesh, or the given vertices where those lie somewhere else.
+def _onto_coarse(
+    points: SurfacePoints, fine: Mesh, coarse: Coarse
+) -> tuple[SurfacePoints, np.ndarray]:
+    """Points of a fine mesh on the coarse one, and the (n,) coarse vertices nearest to them.
 
-    ``vertex`` was found along the surface. In a thin limb the closest point in space may lie on the
-    other side; it then has no corner among the neighbours of that vertex.
+    The vertices are found along the surface, the points in space. In a thin limb the closest point
+    may lie on the other side: it then has no corner among the neighbours of the vertex, and the
+    vertex itself is taken.
     """
-    points = project(mesh, positions)[0]
+    mesh, vertex = coarse.mesh, coarse.cell[points.nearest_vertex(fine)]
+    closest = project(mesh, points.positions(fine))[0]
     adjacent = np.zeros((mesh.n_vertices, mesh.n_vertices), dtype=bool)  # some hundred vertices
     adjacent[mesh.edges[:, 0], mesh.edges[:, 1]] = True
     adjacent |= adjacent.T | np.eye(mesh.n_vertices, dtype=bool)
-    near = adjacent[vertex[:, None], mesh.faces[points.face]].any(axis=1)
-    plain = SurfacePoints.at_vertices(mesh, vertex)
-    return SurfacePoints(
-        np.where(near, points.face, plain.face),
-        np.where(near[:, None], points.barycentric, plain.barycentric),
-    )
+    near = adjacent[vertex[:, None], mesh.faces[closest.face]].any(axis=1)
+    found = SurfacePoints.at_vertices(mesh, vertex)
+    found.face[near], found.barycentric[near] = closest.face[near], closest.barycentric[near]
+    return found, vertex
 
 
 def _any_rotation(random: np.random.Generator) -> np.ndarray:
