@@ -3,6 +3,9 @@
 >>> import nho
 >>> result = nho.match("scan.ply", "template.ply", "pairs.csv")   # doctest: +SKIP
 >>> result.vertex_map, result.region, result.confidence           # doctest: +SKIP
+
+Importing the package imports nothing else: NumPy and SciPy take a second, in which the command
+`nho` must be able to hear a Ctrl-C. Public names and modules are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -13,42 +16,26 @@ TYPE_CHECKING = False  # type checkers know the name; the module `typing` takes 
 if TYPE_CHECKING:
     from typing import Any
 
-    from nho.anchor_search import find_anchors
-    from nho.errors import InputError, NhoError
-    from nho.evaluation.ground_truth import GroundTruth, read_ground_truth
-    from nho.evaluation.metrics import Evaluation, evaluate
-    from nho.geometry.mesh import Mesh
-    from nho.geometry.sampling import sample_vertices
-    from nho.geometry.surface import SurfacePoints, project
-    from nho.pipeline.matching import match
-    from nho.problem.anchors import Anchors, read_anchors, write_anchors
-    from nho.problem.result import MatchResult
-    from nho.progress import Progress
-    from nho.report.result_folder import write_outputs
-    from nho.settings import Settings, preset
-
-__all__ = [
-    "Anchors",
-    "Evaluation",
-    "GroundTruth",
-    "InputError",
-    "MatchResult",
-    "Mesh",
-    "NhoError",
-    "Progress",
-    "Settings",
-    "SurfacePoints",
-    "evaluate",
-    "find_anchors",
-    "match",
-    "preset",
-    "project",
-    "read_anchors",
-    "read_ground_truth",
-    "sample_vertices",
-    "write_anchors",
-    "write_outputs",
-]
+    from nho.anchor_search import find_anchors as find_anchors
+    from nho.errors import InputError as InputError
+    from nho.errors import NhoError as NhoError
+    from nho.evaluation.ground_truth import GroundTruth as GroundTruth
+    from nho.evaluation.ground_truth import read_ground_truth as read_ground_truth
+    from nho.evaluation.metrics import Evaluation as Evaluation
+    from nho.evaluation.metrics import evaluate as evaluate
+    from nho.geometry.mesh import Mesh as Mesh
+    from nho.geometry.sampling import sample_vertices as sample_vertices
+    from nho.geometry.surface import SurfacePoints as SurfacePoints
+    from nho.geometry.surface import project as project
+    from nho.pipeline.matching import match as match
+    from nho.problem.anchors import Anchors as Anchors
+    from nho.problem.anchors import read_anchors as read_anchors
+    from nho.problem.anchors import write_anchors as write_anchors
+    from nho.problem.result import MatchResult as MatchResult
+    from nho.progress import Progress as Progress
+    from nho.report.result_folder import write_outputs as write_outputs
+    from nho.settings import Settings as Settings
+    from nho.settings import preset as preset
 
 _HOMES = {
     "Anchors": "nho.problem.anchors",
@@ -72,24 +59,18 @@ _HOMES = {
     "write_anchors": "nho.problem.anchors",
     "write_outputs": "nho.report.result_folder",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for. NumPy and SciPy take a second, in which the command `nho` must be
-    able to hear a Ctrl-C, so importing the package imports nothing else."""
     if name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
-    elif name.startswith("_"):
-        raise AttributeError(f"module 'nho' has no attribute {name!r}")
-    else:
-        try:
-            found = import_module(f"nho.{name}")
-        except ModuleNotFoundError as problem:
-            if problem.name != f"nho.{name}":
-                raise
-            raise AttributeError(f"module 'nho' has no attribute {name!r}") from None
-    globals()[name] = found
-    return found
+        return getattr(import_module(_HOMES[name]), name)
+    try:
+        return import_module(f"nho.{name}")
+    except ModuleNotFoundError as problem:
+        if problem.name != f"nho.{name}":  # a library that one of ours needs
+            raise
+        raise AttributeError(f"module 'nho' has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:
