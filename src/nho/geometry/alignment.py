@@ -78,4 +78,5 @@ def _cofactors(x: FloatArray) -> FloatArray:
 
 
 def _determinant(x: FloatArray, cofactors: FloatArray) -> FloatArray:
-    return x[0] * cofactors[0] + x[1] * cofactors[1] + x[2] * cofactors[2]
+    determinant: FloatArray = x[0] * cofactors[0] + x[1] * cofactors[1] + x[2] * cofactors[2]
+    return determinant

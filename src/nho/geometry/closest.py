@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from nho.geometry.mesh import Mesh
-from nho.geometry.surface import SurfacePoints, closest_on_triangles
+from nho.geometry.mesh import FloatArray, IntArray, Mesh
+from nho.geometry.surface import SurfacePoints, closest_on_triangles, share_of_edge
 
 
 class FacingSearch:
@@ -32,21 +32,20 @@ class FacingSearch:
     ) -> None:
         self._mesh = mesh
         self._weight = normal_weight
-        self._tried = min(tried, len(mesh.faces))
+        self._tried = min(tried, mesh.n_faces)
         self._corners = mesh.vertices[mesh.faces]
         self._gaps = _Gaps(self._corners)
-        signature = self._signed(
-            mesh.face_normals, None if looks is None else looks[mesh.faces].mean(axis=1)
-        )
-        self._tree = cKDTree(_beside(self._corners.mean(axis=1), signature))
-        self._rows = None if signature is None else np.ascontiguousarray(signature.T)
+        of_faces = None if looks is None else looks[mesh.faces].mean(axis=1)
+        further = self._further(mesh.face_normals, of_faces)
+        self._tree = cKDTree(np.concatenate([self._corners.mean(axis=1), *further], axis=1))
+        self._rows = np.ascontiguousarray(np.concatenate(further, axis=1).T) if further else None
 
     def __call__(
         self,
         points: np.ndarray,
         normals: np.ndarray | None = None,
         looks: np.ndarray | None = None,
-    ) -> tuple[SurfacePoints, np.ndarray]:
+    ) -> tuple[SurfacePoints, FloatArray]:
         """Closest points for (n, 3) points with unit normals, and their (n, 3) positions."""
         return self.among(self.candidates(points, normals, looks), points, normals, looks)
 
@@ -55,10 +54,10 @@ class FacingSearch:
         points: np.ndarray,
         normals: np.ndarray | None = None,
         looks: np.ndarray | None = None,
-    ) -> np.ndarray:
+    ) -> IntArray:
         """(n, tried) triangles worth trying; they serve while the points move little."""
-        _, faces = self._tree.query(_beside(points, self._signed(normals, looks)), k=self._tried)
-        return faces.reshape(len(points), -1)
+        coordinates = np.concatenate([points, *self._further(normals, looks)], axis=1)
+        return self._tree.query(coordinates, k=self._tried)[1].reshape(len(points), -1)
 
     def among(
         self,
@@ -66,28 +65,22 @@ class FacingSearch:
         points: np.ndarray,
         normals: np.ndarray | None = None,
         looks: np.ndarray | None = None,
-    ) -> tuple[SurfacePoints, np.ndarray]:
+    ) -> tuple[SurfacePoints, FloatArray]:
         """The same among (n, tried) given triangles."""
         gaps = self._gaps(faces, points)
-        signature = self._signed(normals, looks)
-        if signature is not None and self._rows is not None:
-            away = self._rows.take(faces, axis=1) - signature.T[:, :, None]
+        further = self._further(normals, looks)
+        if further and self._rows is not None:
+            away = self._rows.take(faces, axis=1) - np.concatenate(further, axis=1).T[:, :, None]
             gaps += (away * away).sum(axis=0)
         best = faces[np.arange(len(points)), gaps.argmin(axis=1)]
         weights, _ = closest_on_triangles(points, self._corners[best])
         found = SurfacePoints(best, weights)
         return found, found.positions(self._mesh)
 
-    def _signed(self, normals: np.ndarray | None, looks: np.ndarray | None) -> np.ndarray | None:
-        """Normals and looks as coordinates beside the position; None = position only."""
-        facing = self._weight * normals if self._weight and normals is not None else None
-        if facing is None or looks is None:
-            return looks if facing is None else facing
-        return np.concatenate([facing, looks], axis=1)
-
-
-def _beside(points: np.ndarray, signature: np.ndarray | None) -> np.ndarray:
-    return points if signature is None else np.concatenate([points, signature], axis=1)
+    def _further(self, normals: np.ndarray | None, looks: np.ndarray | None) -> list[np.ndarray]:
+        """Normals and looks as coordinates beside the position."""
+        facing = [self._weight * normals] if self._weight and normals is not None else []
+        return facing if looks is None else [*facing, looks]
 
 
 class _Gaps:
@@ -97,7 +90,7 @@ class _Gaps:
     contiguous row a coordinate.
     """
 
-    def __init__(self, corners: np.ndarray) -> None:
+    def __init__(self, corners: FloatArray) -> None:
         a, b, c = corners.transpose(1, 2, 0)
         u, v = b - a, c - a
         uu, uv, vv = (u * u).sum(axis=0), (u * v).sum(axis=0), (v * v).sum(axis=0)
@@ -105,7 +98,7 @@ class _Gaps:
             inverse = 1 / (uu * vv - uv * uv)
         self._table = np.concatenate([a, u, v, [uu, uv, vv, inverse]])
 
-    def __call__(self, faces: np.ndarray, points: np.ndarray) -> np.ndarray:
+    def __call__(self, faces: IntArray, points: FloatArray) -> FloatArray:
         """(n, k) for (n, k) triangles and (n, 3) points."""
         table = self._table.take(faces.ravel(), axis=1)
         w = np.repeat(points.T, faces.shape[1], axis=1) - table[:3]
@@ -122,11 +115,12 @@ class _Gaps:
         return np.where(inside, np.fmin(foot, edge), edge).reshape(faces.shape)
 
 
-def _to_edge(square: np.ndarray, along: np.ndarray, length: np.ndarray) -> np.ndarray:
+def _to_edge(square: FloatArray, along: FloatArray, length: FloatArray) -> FloatArray:
     """Squared distance to an edge, from that to its start and products with its direction."""
-    share = np.clip(along / np.where(length > 0, length, np.inf), 0, 1)
+    share = share_of_edge(along, length)
     return square - share * (2 * along - share * length)
 
 
-def _dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+def _dot(x: FloatArray, y: FloatArray) -> FloatArray:
+    products: FloatArray = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+    return products

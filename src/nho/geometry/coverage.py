@@ -1,4 +1,4 @@
-"""Which part of the full shape does the bent partial surface cover?"""
+"""Which part of the full shape the bent partial surface covers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.geometry.closest import FacingSearch
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import BoolArray, Mesh
 from nho.geometry.surface import SurfacePoints
 
 _TRIED = 12  # triangles per vertex: the partial shape may be meshed much finer than the full one
@@ -51,12 +51,12 @@ def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
     return Coverage(gap, on_boundary(partial, found), agreement)
 
 
-def on_boundary(mesh: Mesh, points: SurfacePoints) -> np.ndarray:
+def on_boundary(mesh: Mesh, points: SurfacePoints) -> BoolArray:
     """(n,) bool: does a point lie on a boundary edge (or a boundary vertex)?"""
     n = len(mesh.vertices)
     boundary = mesh.edges[mesh.edge_face_counts == 1]
     keys = np.sort(boundary[:, 0] * n + boundary[:, 1])
-    on_rim = np.zeros(len(points), dtype=bool)
+    on_rim: BoolArray = np.zeros(len(points), dtype=bool)
     for corner in range(3):
         ends = np.sort(np.delete(mesh.faces[points.face], corner, axis=1), axis=1)
         key = ends[:, 0] * n + ends[:, 1]
@@ -65,5 +65,6 @@ def on_boundary(mesh: Mesh, points: SurfacePoints) -> np.ndarray:
         on_rim |= is_boundary & (points.barycentric[:, corner] <= 1e-9)
     # A point at a vertex may be named by a triangle that has no boundary edge itself.
     at_vertex = points.barycentric.max(axis=1) >= 1 - 1e-9
-    corner = mesh.faces[points.face, points.barycentric.argmax(axis=1)]
-    return on_rim | (at_vertex & mesh.boundary_vertices[corner])
+    vertex = mesh.faces[points.face, points.barycentric.argmax(axis=1)]
+    on_rim |= at_vertex & mesh.boundary_vertices[vertex]
+    return on_rim

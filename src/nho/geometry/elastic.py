@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from nho.geometry.alignment import nearest_rotations
 from nho.geometry.factors import Factor, factorised
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
+from nho.geometry.spectrum import cotangents
 
 # Weights outside this range belong to slivers; clipped, every local step stays well posed.
 _WEIGHT_RANGE = (0.05, 5.0)
@@ -29,10 +30,11 @@ class Elastic:
 
     def __init__(self, rest: Mesh) -> None:
         self._name = rest.name
-        weights = _edge_weights(rest)
+        matrix = cotangents(rest)
+        matrix.data = np.clip(matrix.data, *_WEIGHT_RANGE)
+        weights = matrix.tocoo()
         self._i, self._j, self._w = weights.row, weights.col, weights.data
-        n, directed = len(rest.vertices), len(weights.data)
-        matrix = weights.tocsr()
+        n, directed = rest.n_vertices, len(weights.data)
         degree = np.asarray(matrix.sum(axis=1)).ravel()
         self.stiffness = sp.csc_matrix(sp.diags(degree) - matrix)
         self.unit = float(degree.mean())
@@ -60,7 +62,8 @@ class Elastic:
         turn = self.rotations(positions) if turn is None else turn
         own = np.einsum("nij,nj->ni", turn, self._pull)
         around = self._beside @ np.concatenate([turn[:, :, axis] for axis in range(3)])
-        return 0.5 * (own + around)
+        right: FloatArray = 0.5 * (own + around)
+        return right
 
     def distortion(
         self, positions: np.ndarray, smoothing: int = 2, turn: np.ndarray | None = None
@@ -73,31 +76,11 @@ class Elastic:
         size = self._size
         for _ in range(smoothing):
             misfit, size = misfit + self._average @ misfit, size + self._average @ size
-        return np.sqrt(misfit / size)
+        relative: FloatArray = np.sqrt(misfit / size)
+        return relative
 
     def rotations(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
         around = (self._below @ positions).reshape(3, -1, 3)  # axis of the rest edge, vertex, axis
         own = positions[:, :, None] * self._pull[:, None, :]
         return nearest_rotations(own - around.transpose(1, 2, 0))
-
-
-def _edge_weights(mesh: Mesh) -> sp.coo_matrix:
-    """Half cotangents of the angles opposite to every edge, both directions, clipped."""
-    n = len(mesh.vertices)
-    rows, columns, values = [], [], []
-    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        apex = mesh.vertices[mesh.faces[:, c]]
-        u = mesh.vertices[mesh.faces[:, a]] - apex
-        v = mesh.vertices[mesh.faces[:, b]] - apex
-        area = np.linalg.norm(np.cross(u, v), axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cotangent = np.nan_to_num((u * v).sum(axis=1) / area, posinf=0.0, neginf=0.0)
-        rows += [mesh.faces[:, a], mesh.faces[:, b]]
-        columns += [mesh.faces[:, b], mesh.faces[:, a]]
-        values += [0.5 * cotangent, 0.5 * cotangent]
-    matrix = sp.coo_matrix(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n)
-    ).tocsr()
-    matrix.data = np.clip(matrix.data, *_WEIGHT_RANGE)
-    return matrix.tocoo()

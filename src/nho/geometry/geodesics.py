@@ -1,7 +1,4 @@
-"""Distances along mesh edges: from sources to all vertices, and between near neighbours.
-
-Nothing here ever holds an n x n matrix.
-"""
+"""Distances along mesh edges, from sources and between near neighbours, never as an n x n table."""
 
 from __future__ import annotations
 
@@ -14,17 +11,12 @@ from scipy.sparse.csgraph import dijkstra
 from nho.geometry.mesh import Mesh
 from nho.runtime.cache import Cache
 
+_TINY = np.finfo(np.float64).tiny
+
 
 def edge_graph(mesh: Mesh) -> sp.csr_matrix:
     """Symmetric sparse matrix of edge lengths."""
-    n = len(mesh.vertices)
-    i, j = mesh.edges.T
-    # A zero-length edge would vanish from a sparse graph; the least positive length stands in.
-    lengths = mesh.edge_lengths
-    lengths = np.maximum(lengths, np.finfo(float).tiny)
-    return sp.csr_matrix(
-        (np.r_[lengths, lengths], (np.r_[i, j], np.r_[j, i])), shape=(n, n), dtype=np.float64
-    )
+    return _symmetric(mesh.n_vertices, mesh.edges, mesh.edge_lengths)
 
 
 def unfolded_graph(mesh: Mesh) -> sp.csr_matrix:
@@ -33,7 +25,6 @@ def unfolded_graph(mesh: Mesh) -> sp.csr_matrix:
     The two triangles are laid flat; where the straight line leaves them, nothing is added. Paths
     come out a few percent shorter, and depend less on how a surface is meshed.
     """
-    n = len(mesh.vertices)
     directed = mesh.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     opposite = mesh.faces[:, [2, 0, 1]].ravel()
     ends = np.sort(directed, axis=1)
@@ -42,31 +33,28 @@ def unfolded_graph(mesh: Mesh) -> sp.csr_matrix:
     inner = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
     start, p, q = mesh.vertices[ends[inner, 0]], opposite[inner], opposite[inner + 1]
     along = mesh.vertices[ends[inner, 1]] - start
-    length = np.linalg.norm(along, axis=1)
-    length = np.maximum(length, np.finfo(float).tiny)
+    length = np.maximum(np.linalg.norm(along, axis=1), _TINY)
 
-    def laid_flat(corner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def flattened(corner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         leg = mesh.vertices[corner] - start
         foot = (leg * along).sum(axis=1) / length
         return foot, np.sqrt(np.maximum((leg**2).sum(axis=1) - foot**2, 0))
 
-    (foot_p, height_p), (foot_q, height_q) = laid_flat(p), laid_flat(q)
-    heights = np.maximum(height_p + height_q, np.finfo(float).tiny)
+    (foot_p, height_p), (foot_q, height_q) = flattened(p), flattened(q)
+    heights = np.maximum(height_p + height_q, _TINY)
     crossing = foot_p + (foot_q - foot_p) * height_p / heights
     straight = (crossing > 0) & (crossing < length) & (p != q)
     ways = np.sqrt((foot_p - foot_q) ** 2 + (height_p + height_q) ** 2)[straight]
     i = np.concatenate([mesh.edges[:, 0], p[straight]])
     j = np.concatenate([mesh.edges[:, 1], q[straight]])
-    lengths = np.maximum(np.concatenate([mesh.edge_lengths, ways]), np.finfo(float).tiny)
+    lengths = np.maximum(np.concatenate([mesh.edge_lengths, ways]), _TINY)
     # The shortest of several ways between two vertices.
     low, high = np.minimum(i, j), np.maximum(i, j)
     order = np.lexsort((lengths, high, low))
     low, high, lengths = low[order], high[order], lengths[order]
     first = np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])]
-    low, high, lengths = low[first], high[first], lengths[first]
-    return sp.csr_matrix(
-        (np.r_[lengths, lengths], (np.r_[low, high], np.r_[high, low])), shape=(n, n)
-    )
+    ends = np.stack([low[first], high[first]], axis=1)
+    return _symmetric(mesh.n_vertices, ends, lengths[first])
 
 
 def distances_from(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
@@ -123,6 +111,13 @@ def cached_neighbourhoods(cache: Cache, mesh: Mesh, count: int) -> Neighbourhood
         return {"index": near.index, "distance": near.distance}
 
     return Neighbourhoods(**cache.get_or_compute("near", inputs, {"count": count}, compute))
+
+
+def _symmetric(n: int, ends: np.ndarray, lengths: np.ndarray) -> sp.csr_matrix:
+    # A zero-length edge would vanish from a sparse graph; the least positive length stands in.
+    lengths = np.maximum(lengths, _TINY)
+    i, j = ends.T
+    return sp.csr_matrix((np.r_[lengths, lengths], (np.r_[i, j], np.r_[j, i])), shape=(n, n))
 
 
 def _relax(

@@ -228,7 +228,8 @@ def trusted_mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, name: str) -> Me
 
 def sum_at_vertices(mesh: Mesh, values: FloatArray) -> FloatArray:
     """(n,) sums of (m,) values of the faces, over the faces around each vertex."""
-    return np.bincount(mesh.faces.ravel(), np.repeat(values, 3), minlength=mesh.n_vertices)
+    sums = np.bincount(mesh.faces.ravel(), np.repeat(values, 3), minlength=mesh.n_vertices)
+    return sums.astype(np.float64, copy=False)
 
 
 def _checked_vertices(given: npt.ArrayLike, name: str) -> FloatArray:

@@ -1,9 +1,6 @@
-"""Repair a mesh for the solver and remember which vertex was which.
+"""Repair a mesh for the solver and keep the index maps to the given numbering and back."""
 
-The solver wants every point once and no face without three corners; users want answers in the
-numbering of their file. `repair` serves both: a mesh to compute on, and maps both ways.
-"""
-
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,15 +14,15 @@ from nho.io.meshes.polygons import equal_points
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """A mesh to compute on, and the way back to the user's numbering.
+    """A mesh to compute on, and the way back to the given numbering.
 
     Attributes
     ----------
-    mesh : the solver's mesh; vertices and faces keep the user's order.
-    solver_of_given : (n_user,) int, solver vertex of every user vertex; -1 = no face uses it.
-    given_of_solver : (n_solver,) int, user vertex of every solver vertex, ascending.
-    given_face : (m_solver,) int, user face of every solver face, ascending.
-    notes : one sentence for everything that was changed or is worth knowing; user indices.
+    mesh : the solver's mesh; vertices and faces keep the given order.
+    solver_of_given : (n_given,) int, solver vertex of every given vertex; -1 = no face uses it.
+    given_of_solver : (n_solver,) int, given vertex of every solver vertex, ascending.
+    given_face : (m_solver,) int, given face of every solver face, ascending.
+    notes : one sentence for everything that was changed or is worth knowing; given indices.
     """
 
     mesh: Mesh
@@ -46,23 +43,12 @@ def repair(mesh: Mesh) -> Repaired:
     InputError
         If no face is left.
     """
-    notes: list[str] = []
     first, group = equal_points(mesh.vertices)
-    if len(first) < mesh.n_vertices:
-        extra = np.flatnonzero(first[group] != np.arange(mesh.n_vertices))
-        notes.append(
-            f"{mesh.name}: welded {_many(len(extra), 'vertex', 'vertices')} lying exactly on "
-            f"another one (first: vertex {extra[0]} on vertex {first[group[extra[0]]]})"
-        )
     faces = group[mesh.faces]
-
-    degenerate = (
-        (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
-    )
-    _note_faces(notes, mesh.name, "dropped", degenerate, "with a repeated vertex")
+    welded = first[group] != np.arange(mesh.n_vertices)
+    degenerate = (faces == np.roll(faces, 1, axis=1)).any(axis=1)
     duplicate = _repeats(faces) & ~degenerate
-    _note_faces(notes, mesh.name, "dropped", duplicate, "with the vertices of an earlier face")
-    given_face = np.flatnonzero(~(degenerate | duplicate)).astype(np.int64)
+    given_face = np.flatnonzero(~(degenerate | duplicate))
     if len(given_face) == 0:
         raise InputError(
             f"{mesh.name}: all {mesh.n_faces} faces have a repeated vertex, so no surface is left; "
@@ -80,20 +66,38 @@ def repair(mesh: Mesh) -> Repaired:
     solver_of_group[group[given_of_solver]] = np.arange(len(given_of_solver))
     solver_of_given = solver_of_group[group]
 
-    unused = solver_of_given < 0
-    if unused.any():
-        notes.append(
-            f"{mesh.name}: left out {_many(int(unused.sum()), 'vertex', 'vertices')} that no face "
-            f"uses (first: vertex {int(np.argmax(unused))})"
-        )
-    if not notes:
-        repaired = mesh
-    else:
+    notes = [
+        *_note(
+            welded,
+            "welded {} lying exactly on another one",
+            "vertex",
+            lambda vertex: f"vertex {vertex} on vertex {first[group[vertex]]}",
+        ),
+        *_note(degenerate, "dropped {} with a repeated vertex", "face"),
+        *_note(duplicate, "dropped {} with the vertices of an earlier face", "face"),
+        *_note(solver_of_given < 0, "left out {} that no face uses", "vertex"),
+    ]
+    repaired = mesh
+    if notes:
         solver_faces = solver_of_group[faces[given_face]]
         repaired = trusted_mesh(mesh.vertices[given_of_solver], solver_faces, mesh.name)
-    _note_what_stays(notes, repaired, given_of_solver, given_face)
+
+    def between(edge: int) -> str:
+        start, end = given_of_solver[repaired.edges[edge]]
+        return f"between vertices {start} and {end}"
+
+    notes += _note(
+        repaired.edge_face_counts > 2, "kept {} with more than two faces", "edge", between
+    )
+    notes += _note(
+        zero_area_faces(repaired),
+        "kept {} without area",
+        "face",
+        lambda face: f"face {given_face[face]}",
+    )
     for array in (solver_of_given, given_of_solver, given_face):
         array.setflags(write=False)
+    notes = [f"{mesh.name}: {note}" for note in notes]
     return Repaired(repaired, solver_of_given, given_of_solver, given_face, tuple(notes))
 
 
@@ -162,29 +166,14 @@ def _neighbours(mesh: Mesh) -> tuple[IntArray, IntArray, BoolArray]:
     return face[pairs], face[pairs + 1], upward[pairs] != upward[pairs + 1]
 
 
-def _note_what_stays(
-    notes: list[str], mesh: Mesh, given_of_solver: IntArray, given_face: IntArray
-) -> None:
-    crowded = np.flatnonzero(mesh.edge_face_counts > 2)
-    if len(crowded):
-        start, end = given_of_solver[mesh.edges[crowded[0]]]
-        notes.append(
-            f"{mesh.name}: kept {_many(len(crowded), 'edge', 'edges')} with more than two faces "
-            f"(first: between vertices {start} and {end})"
-        )
-    flat = np.flatnonzero(zero_area_faces(mesh))
-    if len(flat):
-        notes.append(
-            f"{mesh.name}: kept {_many(len(flat), 'face', 'faces')} without area "
-            f"(first: face {given_face[flat[0]]})"
-        )
-
-
-def _note_faces(notes: list[str], name: str, did: str, which: BoolArray, why: str) -> None:
-    if which.any():
-        count = _many(int(which.sum()), "face", "faces")
-        notes.append(f"{name}: {did} {count} {why} (first: face {int(np.argmax(which))})")
-
-
-def _many(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _note(
+    rows: BoolArray, what: str, noun: str, where: Callable[[int], str] | None = None
+) -> list[str]:
+    """A sentence on marked rows, if there are any: how many, and where the first one is."""
+    count = int(rows.sum())
+    if not count:
+        return []
+    first = int(np.argmax(rows))
+    nouns = noun if count == 1 else {"vertex": "vertices"}.get(noun, f"{noun}s")
+    place = f"{noun} {first}" if where is None else where(first)
+    return [f"{what.format(f'{count} {nouns}')} (first: {place})"]

@@ -70,7 +70,8 @@ def farthest_points(points: np.ndarray, count: int) -> IntArray:
 
     def squared(place: int) -> FloatArray:
         x, y, z = columns - columns[:, place, None]
-        return x * x + y * y + z * z
+        gaps: FloatArray = x * x + y * y + z * z
+        return gaps
 
     return _farthest(first, count, squared)
 

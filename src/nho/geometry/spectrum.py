@@ -66,7 +66,8 @@ def laplacian(mesh: Mesh, kind: str = "robust") -> Laplacian:
         stiffness, mass = robust_laplacian.mesh_laplacian(mesh.vertices, mesh.faces)
         areas = mass.diagonal()
     else:
-        stiffness, areas = _cotangents(mesh)
+        weights, areas = sp.csc_matrix(cotangents(mesh)), mesh.vertex_areas
+        stiffness = sp.diags(np.asarray(weights.sum(axis=1)).ravel()) - weights
     positive = areas > 0
     if not positive.all():  # a vertex of zero-area faces only: give it the least area there is
         areas = np.where(positive, areas, areas[positive].min())
@@ -171,21 +172,18 @@ def fixed_signs(functions: np.ndarray, mass: np.ndarray) -> np.ndarray:
     return functions * np.where(moment < 0, -1.0, 1.0)
 
 
-def _cotangents(mesh: Mesh) -> tuple[sp.csc_matrix, np.ndarray]:
-    """Plain cotangent stiffness and barycentric (one third) areas; needs a clean mesh."""
-    n = len(mesh.vertices)
-    corners = mesh.vertices[mesh.faces]
+def cotangents(mesh: Mesh) -> sp.csr_matrix:
+    """(n, n) half the sum of the cotangents of the angles opposite to every edge."""
     rows, columns, values = [], [], []
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):  # the edge (j, k) opposite to corner i
-        u, v = corners[:, j] - corners[:, i], corners[:, k] - corners[:, i]
+    for a, b, c in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):  # the edge (a, b) opposite to corner c
+        apex = mesh.vertices[mesh.faces[:, c]]
+        u = mesh.vertices[mesh.faces[:, a]] - apex
+        v = mesh.vertices[mesh.faces[:, b]] - apex
         area = np.linalg.norm(np.cross(u, v), axis=1)
-        half = (u * v).sum(axis=1) / np.where(area > 0, area, np.inf) / 2
-        rows += [mesh.faces[:, j], mesh.faces[:, k]]
-        columns += [mesh.faces[:, k], mesh.faces[:, j]]
-        values += [half, half]
-    weights = sp.csc_matrix(
-        (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(n, n)
-    )
-    stiffness = sp.diags(np.asarray(weights.sum(axis=1)).ravel()) - weights
-    areas = np.bincount(mesh.faces.ravel(), np.repeat(mesh.face_areas / 3, 3), minlength=n)
-    return sp.csc_matrix(stiffness), areas
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cotangent = np.nan_to_num((u * v).sum(axis=1) / area, posinf=0.0, neginf=0.0)
+        rows += [mesh.faces[:, a], mesh.faces[:, b]]
+        columns += [mesh.faces[:, b], mesh.faces[:, a]]
+        values += [0.5 * cotangent, 0.5 * cotangent]
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    return sp.csr_matrix(entries, shape=(mesh.n_vertices, mesh.n_vertices))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,20 @@ class SurfacePoints:
     def at_vertices(cls, mesh: Mesh, vertices: np.ndarray) -> SurfacePoints:
         """Vertices as surface points; an index of -1 (or a vertex of no face) is no point."""
         vertices = np.asarray(vertices, dtype=np.int64)
-        face_of, corner_of = _a_face_of_every_vertex(mesh)
-        known = vertices >= 0
-        face = np.where(known, face_of[vertices], -1)
+        # For every vertex the first corner that it is in; backwards, so that it is written last.
+        corner_of = np.full(mesh.n_vertices, -1)
+        corner_of[mesh.faces.ravel()[::-1]] = np.arange(mesh.faces.size)[::-1]
+        corner = np.where(vertices >= 0, corner_of[vertices], -1)
         barycentric = np.full((len(vertices), 3), np.nan)
-        known = face >= 0
-        barycentric[known] = np.eye(3)[corner_of[vertices[known]]]
-        return cls(face, barycentric)
+        known = corner >= 0
+        barycentric[known] = np.eye(3)[corner[known] % 3]
+        return cls(corner // 3, barycentric)
 
     def positions(self, mesh: Mesh) -> np.ndarray:
         """(n, 3) coordinates; NaN where there is no point."""
         corners = mesh.vertices[mesh.faces[self.face]]
-        return np.einsum("nc,ncx->nx", self.barycentric, corners)
+        positions: FloatArray = np.einsum("nc,ncx->nx", self.barycentric, corners)
+        return positions
 
     def nearest_vertex(self, mesh: Mesh) -> np.ndarray:
         """(n,) index of the triangle corner nearest to each point; -1 where there is no point."""
@@ -58,7 +60,8 @@ class SurfacePoints:
     def interpolate(self, mesh: Mesh, values: np.ndarray) -> np.ndarray:
         """Vertex data (n_vertices, ...) of ``mesh`` at these points; NaN where there is none."""
         weights = self.barycentric.reshape(self.barycentric.shape + (1,) * (values.ndim - 1))
-        return (weights * values[mesh.faces[self.face]]).sum(axis=1)
+        interpolated: np.ndarray = (weights * values[mesh.faces[self.face]]).sum(axis=1)
+        return interpolated
 
 
 def project(mesh: Mesh, points: np.ndarray) -> tuple[SurfacePoints, np.ndarray]:
@@ -121,8 +124,8 @@ def closest_on_triangles(
         determinant = uu * vv - uv * uv
         s = (vv * wu - uv * wv) / determinant
         t = (uu * wv - uv * wu) / determinant
-        on_u, on_v = _share(wu, uu), _share(wv, vv)
-        on_uv = _share(wv - wu + uu - uv, uu + vv - 2 * uv)
+        on_u, on_v = share_of_edge(wu, uu), share_of_edge(wv, vv)
+        on_uv = share_of_edge(wv - wu + uu - uv, uu + vv - 2 * uv)
         inside = (s >= 0) & (t >= 0) & (s + t <= 1)  # False for NaN: a degenerate triangle
         zero = np.zeros_like(on_u)
         edge_s, edge_t = np.stack([on_u, zero, 1 - on_uv]), np.stack([zero, on_v, on_uv])
@@ -152,19 +155,10 @@ def closest_on_triangles(
 
 
 def _dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.einsum("nk,nk->n", x, y)
+    products: FloatArray = np.einsum("nk,nk->n", x, y)
+    return products
 
 
-def _share(along: np.ndarray, length: np.ndarray) -> np.ndarray:
+def share_of_edge(along: FloatArray, length: FloatArray) -> FloatArray:
     """Position along an edge, 0 to 1; 0 on an edge without length."""
     return np.clip(along / np.where(length > 0, length, np.inf), 0, 1)
-
-
-def _a_face_of_every_vertex(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
-    """For every vertex the first face that uses it (-1: none) and its corner there."""
-    face_of = np.full(len(mesh.vertices), -1, dtype=np.int64)
-    corner_of = np.zeros(len(mesh.vertices), dtype=np.int64)
-    flat = mesh.faces.ravel()[::-1]  # reversed, so that the first face is written last
-    where = np.arange(mesh.faces.size)[::-1]
-    face_of[flat], corner_of[flat] = where // 3, where % 3
-    return face_of, corner_of
