@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from importlib import import_module
@@ -33,12 +34,13 @@ COMMANDS = {
     "doctor": "Show versions and threads, and check in a few seconds that a small match works.",
     "cache": "Show or clear what is kept on disk to save time.",
 }
-_MODULES = {"eval": "evaluate", "fit": "transfer", "demo": "match"}  # where not named alike
+_MODULES = {"eval": "evaluate", "fit": "transfer"}  # where not named alike
 
 
 def load(name: str) -> Any:
     """Import the function of a command, or its group of commands."""
     module = import_module(f"nho.cli.{_MODULES.get(name, name)}")
+    gc.enable()
     return getattr(module, f"{name}_command", None) or module.app
 
 

@@ -1,4 +1,4 @@
-"""`nho match`, and `nho demo`: the same for the shipped pair."""
+"""`nho match`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from nho.cli.console import if_stopped, progress_display, say
-from nho.cli.evaluate import evaluation_text
 from nho.cli.options import (
     AsJson,
     Changes,
@@ -24,12 +22,7 @@ from nho.cli.options import (
     chosen_settings,
 )
 from nho.errors import InputError
-from nho.evaluation.ground_truth import GroundTruth
-from nho.evaluation.metrics import evaluate
-from nho.evaluation.sample import load_sample
 from nho.geometry.mesh import Mesh
-from nho.geometry.sampling import sample_vertices
-from nho.geometry.surface import SurfacePoints
 from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.pipeline.matching import match
 from nho.problem.anchors import Anchors, read_anchors
@@ -83,7 +76,7 @@ def match_command(
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     check_folder(out)
-    with if_stopped(_what_is_in(out)):
+    with if_stopped(what_is_in(out)):
         partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
         given: Anchors | str
         if len(anchors) == 1 and is_automatic(anchors[0]):
@@ -97,38 +90,7 @@ def match_command(
         if as_json:
             typer.echo(json.dumps({**_summary(result), "out": str(out)}))
         elif not quiet:
-            _print_summary(result, out)
-
-
-def demo_command(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path("nho-demo"),
-    kind: Annotated[str, typer.Option("--kind", help="The cut: `plane` or `balls`.")] = "plane",
-    count: Annotated[int, typer.Option("--anchors", help="How many anchors.")] = 25,
-    preset_name: Preset = "default",
-    changes: Changes = [],  # noqa: B006  (typer reads it, nothing changes it)
-    seed: Seed = None,
-    threads: Threads = None,
-    quiet: Quiet = False,
-) -> None:
-    """Match the shipped pair: a person cut in two, in another pose and another meshing.
-
-    Prints the errors against the exact ground truth and says where the report is.
-
-    Example: `nho demo --out nho-demo`
-    """
-    settings = chosen_settings(preset_name, changes, seed, threads)
-    check_folder(out)
-    sample = load_sample(kind)
-    chosen = sample_vertices(sample.partial, count)
-    anchors = np.stack([chosen, sample.truth_vertex[chosen]], axis=1)
-    with if_stopped(_what_is_in(out)):
-        with progress_display(quiet) as progress:
-            result = match(sample.partial, sample.full, anchors, settings, progress)
-        points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
-        scores = evaluate(result, sample.full, GroundTruth(points, sample.truth_region))
-        write_outputs(out, sample.partial, sample.full, result, {"metrics": scores.as_dict()})
-        typer.echo(evaluation_text(scores))
-        _print_summary(result, out)
+            print_summary(result, out)
 
 
 def _summary(result: MatchResult) -> dict[str, object]:
@@ -145,7 +107,7 @@ def _summary(result: MatchResult) -> dict[str, object]:
     }
 
 
-def _print_summary(result: MatchResult, out: Path) -> None:
+def print_summary(result: MatchResult, out: Path) -> None:
     """Print a few lines to stdout; warnings to stderr."""
     for warning in result.warnings:
         say(f"warning: {warning}", err=True)
@@ -160,7 +122,7 @@ def _print_summary(result: MatchResult, out: Path) -> None:
     say(f"look at {out / 'report.html'}")
 
 
-def _what_is_in(out: Path) -> Callable[[], str]:
+def what_is_in(out: Path) -> Callable[[], str]:
     """What to say when the command is stopped: which result the folder then holds, if any."""
     earlier = _record(out)
 

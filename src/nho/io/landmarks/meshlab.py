@@ -1,7 +1,5 @@
 """MeshLab's picked points (`.pp`): XML with a `point` for each."""
 
-from xml.sax.saxutils import quoteattr
-
 from nho.errors import InputError
 from nho.io.landmarks.parsing import from_text, short, text_of
 from nho.io.landmarks.points import Landmarks, Rows
@@ -43,6 +41,8 @@ def read(data: bytes, name: str) -> Landmarks:
 
 def write(landmarks: Landmarks) -> bytes:
     """Picked points, as MeshLab writes them."""
+    from xml.sax.saxutils import quoteattr  # it loads urllib and ssl
+
     lines = ["<!DOCTYPE PickedPoints>", "<PickedPoints>"]
     lines += [" <DocumentData>", '  <templateName name=""/>', " </DocumentData>"]
     for name, place in landmarks.named_positions():

@@ -2,7 +2,6 @@
 
 import base64
 from dataclasses import dataclass
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -197,6 +196,8 @@ def write_vtp(vertices: Array, faces: Array, attributes: Attributes, _stem: str)
 
 def _data_array(name: str, values: Array) -> str:
     """A DataArray element; "" if the values are words."""
+    from xml.sax.saxutils import quoteattr  # it loads urllib and ssl
+
     numbers = as_numbers(values, _NAMES, name)
     if numbers is None:
         return ""
