@@ -92,7 +92,7 @@ class SurfaceMap:
         found.face[rows], found.barycentric[rows] = on_face[one_face, 0], mixed[one_face]
         rest = ~one_face
         if rest.any():
-            normals = self.oriented_full.face_normals[on_face[rest]]
+            normals = self.oriented_full.outside.face_normals[on_face[rest]]
             normals = _unit(np.einsum("nc,ncx->nx", weights[rest], normals))
             goal = np.einsum("nc,ncx->nx", weights[rest], self.images[corners[rest]])
             near, _ = self.oriented_full.nearest(goal, normals, on_face[rest])
@@ -109,7 +109,7 @@ class SurfaceMap:
         if self._image is None or not len(there):
             return found
         goal = points[there].positions(self.full)
-        around = self.oriented_full.vertex_normals[corners[there]]
+        around = self.oriented_full.outside.vertex_normals[corners[there]]
         normals = _unit(np.einsum("nc,ncx->nx", weights[there], around))
         near, closest = self._image.nearest(goal, normals)
         edge = max(self.full.mean_edge_length, self._image.mesh.mean_edge_length)
@@ -139,7 +139,8 @@ class SurfaceMap:
         """
         corners = self.partial.faces[self.mapped_faces]
         a, b, c = (self.images[corners[:, corner]] for corner in range(3))
-        below = self.oriented_full.face_normals[self.vertices_on_full.face[corners]].sum(axis=1)
+        full_normals = self.oriented_full.outside.face_normals
+        below = full_normals[self.vertices_on_full.face[corners]].sum(axis=1)
         return np.asarray(np.einsum("nx,nx->n", np.cross(b - a, c - a), below) < 0)
 
     @cached_property

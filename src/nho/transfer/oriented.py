@@ -36,6 +36,11 @@ class OrientedSurface:
     edge : float, optional
         The length against which normals are weighed in the search for near triangles; the mean
         edge if not given.
+
+    Attributes
+    ----------
+    mesh, outside : Mesh
+        As given, and with its faces flipped: corners 1 and 2 are exchanged.
     """
 
     def __init__(
@@ -44,20 +49,10 @@ class OrientedSurface:
         self.mesh = mesh
         self._flipped = inconsistent_faces(mesh) if flipped is None else flipped
         self._edge = mesh.mean_edge_length if edge is None else edge
-        self._outside = mesh
+        self.outside = mesh
         if self._flipped.any():
             faces = np.where(self._flipped[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
-            self._outside = Mesh(mesh.vertices, faces, mesh.name)
-
-    @property
-    def face_normals(self) -> np.ndarray:
-        """(m, 3) unit normals."""
-        return self._outside.face_normals
-
-    @property
-    def vertex_normals(self) -> np.ndarray:
-        """(n, 3) unit normals."""
-        return self._outside.vertex_normals
+            self.outside = Mesh(mesh.vertices, faces, mesh.name)
 
     def nearest(
         self, points: np.ndarray, normals: np.ndarray, also: np.ndarray | None = None
@@ -97,14 +92,14 @@ class OrientedSurface:
     def _search(self) -> tuple[FacingSearch, cKDTree, np.ndarray]:
         used = np.unique(self.mesh.faces)
         return (
-            FacingSearch(self._outside, _NORMAL_WEIGHT * self._edge, _BY_CENTRE),
+            FacingSearch(self.outside, _NORMAL_WEIGHT * self._edge, _BY_CENTRE),
             cKDTree(self.mesh.vertices[used]),
             _faces_around(self.mesh)[used],
         )
 
     def _facing(self, faces: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """The (n, k) triangles with those that face away replaced, unless all of them do."""
-        agree = np.einsum("nkx,nx->nk", self.face_normals[faces], normals) > 0
+        agree = np.einsum("nkx,nx->nk", self.outside.face_normals[faces], normals) > 0
         agree |= ~agree.any(axis=1, keepdims=True)
         first = faces[np.arange(len(faces)), agree.argmax(axis=1)]
         return np.where(agree, faces, first[:, None])

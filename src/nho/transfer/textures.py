@@ -53,7 +53,7 @@ def carry_uv(
     middle, at_corner = middles[there], at_corner[there]
     places = corners.positions(source).reshape(-1, 3, 3)[there]  # face, corner, axis
     centre = middle.positions(source)
-    normals = surface.face_normals[at_corner].reshape(-1, 3)
+    normals = surface.outside.face_normals[at_corner].reshape(-1, 3)
     inward = places + _STEP * (centre[:, None] - places)
     tried = np.column_stack([at_corner.ravel(), np.repeat(middle.face, 3)])
     near, _ = surface.nearest(inward.reshape(-1, 3), normals, tried)
