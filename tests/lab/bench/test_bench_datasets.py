@@ -208,7 +208,7 @@ def test_a_map_that_does_not_fit_is_refused(pfarm, change, message):
 
 
 def test_an_unknown_pair_or_text_for_numbers_is_refused(pfarm):
-    refused("pfarm", pfarm, "cut-9", "PFARM has no pair 'cut-9'")
+    refused("pfarm", pfarm, "cut-9", "family pfarm has no pair 'cut-9'; choose one of cut-1--a_b")
     (pfarm / "pfarm/maps/cut-1--a_b_smpl-base-neutro.map").write_text("<html>\n")
     refused("pfarm", pfarm, "cut-1--a_b", "is no table of numbers")
     (pfarm / "pfarm/shapes/cut-1--a_b.off").unlink()
