@@ -17,8 +17,7 @@ from nho.errors import InputError
 from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.engine import BenchProgress, Callback
-from nho.lab.bench.rerun import rerun
-from nho.lab.bench.run_studies import KEPT, check_installed, run_studies
+from nho.lab.bench.run_studies import KEPT, check_installed, rerun, run_studies
 from nho.lab.bench.studies import STUDIES, Request
 from nho.lab.bench.studies.study import ALWAYS_THERE
 from nho.lab.speed.run_speed import SPEED_CASES, SpeedRequest, run_speed

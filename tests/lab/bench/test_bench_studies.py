@@ -13,8 +13,8 @@ from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.runner import KEYS
 from nho.lab.bench.scores import PCK_THRESHOLDS, RISK_COVERAGES, TRUST_BINS
 from nho.lab.bench.studies import STUDIES, Request
+from nho.lab.bench.studies.confidence import reliability
 from nho.lab.bench.studies.main_tables import ROTATIONS
-from nho.lab.bench.studies.trust import reliability
 from nho.lab.bench.tasks import MatchTask
 
 REQUEST = Request(None, ("synthetic",))

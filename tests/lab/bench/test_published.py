@@ -276,14 +276,6 @@ def test_numbers_are_read_with_their_factors_and_keep_their_digits():
     assert lookup(method="nam", metric="forward_flops").number == pytest.approx(1.04e9)
 
 
-def test_means_are_told_from_counts():
-    assert lookup(metric="seconds").mean_of == "pairs"
-    assert {entry.mean_of for entry in select(table="cost", metric="adam_steps")} == {""}
-    assert {entry.mean_of for entry in select(rotation="rotated")} == {"pairs and three rotations"}
-    assert {entry.mean_of for entry in select(rotation="average")} == {"four input settings"}
-    assert {entry.mean_of for entry in select(table="ablation")} == {"pairs"}
-
-
 def test_a_lookup_that_is_not_unique_says_what_is_open():
     with pytest.raises(InputError, match=r"24 numbers with table='ablation'.*which method, metric"):
         lookup(table="ablation")

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 from nho.errors import InputError
 from nho.evaluation.metrics import region_scores
 from nho.geometry.geodesics import edge_graph
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.scores import errors_of_maps
@@ -131,7 +131,7 @@ class Case:
         return np.where((source >= 0)[:, None], colours[source], colours)
 
 
-def upright(mesh: Mesh) -> np.ndarray:
+def upright(mesh: Mesh) -> FloatArray:
     """The first view of `first_view`, but with z up for a shape that is thinnest along x.
 
     Animals of the data sets stand like that, and would be seen climbing.
@@ -140,7 +140,8 @@ def upright(mesh: Mesh) -> np.ndarray:
     extent = np.ptp(mesh.vertices[used(mesh)], axis=0)
     if extent[0] >= extent[1:].min():
         return first_view(mesh)
-    return first_view(mesh.moved(mesh.vertices @ onward.T)) @ onward
+    view: FloatArray = first_view(mesh.moved(mesh.vertices @ onward.T)) @ onward
+    return view
 
 
 def support_colours(claimed: np.ndarray, truth: np.ndarray) -> np.ndarray:

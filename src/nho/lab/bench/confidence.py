@@ -20,7 +20,9 @@ from scipy.sparse.csgraph import dijkstra
 
 from nho.evaluation.metrics import geodesic_errors
 from nho.geometry.geodesics import edge_graph
+from nho.lab.bench.curves import save, trust_figure
 from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
+from nho.lab.bench.scores import RISK_COVERAGES, reliability, risk_at_coverages, risk_half
 from nho.problem.preparation import prepare
 from nho.progress import ignore
 from nho.recipes.guided import recipe as guided
@@ -29,12 +31,11 @@ from nho.runtime.parallel import workers
 from nho.runtime.stopwatch import Stopwatch
 from nho.settings import preset
 
-_LEVELS = np.linspace(0, 1, 11)  # bins of the reliability table
 _NEIGHBOURS = 20  # whose mean error stands for a perfect, but smooth, predictor
 
 
 @dataclass(frozen=True)
-class Sample:
+class MatchSignals:
     """Signals and errors (shares of sqrt(area)) at the annotated vertices of one match."""
 
     group: str
@@ -44,7 +45,10 @@ class Sample:
     smooth: np.ndarray  # mean error of the neighbours: what any smooth predictor can know
 
 
-def sample(group: str, pair: AnnotatedPair, anchors: int) -> Sample:
+Judged = tuple[np.ndarray, MatchSignals]  # confidence, and what it belongs to
+
+
+def sample(group: str, pair: AnnotatedPair, anchors: int) -> MatchSignals:
     """Match one pair and keep what confidence is made of."""
     problem = prepare(pair.partial, pair.full, pair.anchors(anchors))
     with workers(0) as pool:
@@ -54,7 +58,9 @@ def sample(group: str, pair: AnnotatedPair, anchors: int) -> Sample:
     known = (pair.truth.points.face >= 0) & (points.face >= 0)
     errors = geodesic_errors(pair.full, points, pair.truth.points)
     rows = problem.partial.solver_of_given[known]
-    return Sample(group, anchors, answer.signals[rows], errors[known], _smooth(pair, known, errors))
+    return MatchSignals(
+        group, anchors, answer.signals[rows], errors[known], _smooth(pair, known, errors)
+    )
 
 
 def _smooth(pair: AnnotatedPair, known: np.ndarray, errors: np.ndarray) -> np.ndarray:
@@ -65,10 +71,11 @@ def _smooth(pair: AnnotatedPair, known: np.ndarray, errors: np.ndarray) -> np.nd
     near = dijkstra(graph, directed=False, indices=chosen, limit=reach)[:, chosen]
     np.fill_diagonal(near, np.inf)
     order = np.argsort(near, axis=1)[:, :_NEIGHBOURS]
-    return errors[chosen][order].mean(axis=1)
+    smooth: np.ndarray = errors[chosen][order].mean(axis=1)
+    return smooth
 
 
-def fitted(samples: list[Sample]) -> np.ndarray:
+def fitted(samples: list[MatchSignals]) -> np.ndarray:
     """(k + 1,) weights and constant of the logistic model; every match counts alike."""
     x = np.concatenate([_with_one(s.signals) for s in samples])
     y = np.concatenate([s.errors <= RADIUS for s in samples]).astype(float)
@@ -83,28 +90,12 @@ def fitted(samples: list[Sample]) -> np.ndarray:
     return minimize(loss, np.zeros(x.shape[1]), jac=True, method="BFGS").x
 
 
-def held_out(samples: list[Sample]) -> list[np.ndarray]:
+def cross_validated(samples: list[MatchSignals]) -> list[np.ndarray]:
     """Confidence of every sample by a model fitted without its group."""
     models = {}
     for group in {s.group for s in samples}:
         models[group] = fitted([s for s in samples if s.group != group])
     return [1 / (1 + np.exp(-_with_one(s.signals) @ models[s.group])) for s in samples]
-
-
-def reliability(confidence: np.ndarray, errors: np.ndarray) -> list[tuple[float, float, int]]:
-    """(mean confidence, share within RADIUS, vertices) per bin that holds any."""
-    place = np.clip(np.digitize(confidence, _LEVELS) - 1, 0, len(_LEVELS) - 2)
-    return [
-        (float(confidence[at].mean()), float((errors[at] <= RADIUS).mean()), int(at.sum()))
-        for at in (place == level for level in range(len(_LEVELS) - 1))
-        if at.any()
-    ]
-
-
-def risk(order_by: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Mean error of the k most trusted over that of all, k = 1 ... n."""
-    ordered = errors[np.argsort(-order_by, kind="stable")]
-    return np.cumsum(ordered) / np.arange(1, len(errors) + 1) / errors.mean()
 
 
 def _with_one(signals: np.ndarray) -> np.ndarray:
@@ -117,7 +108,7 @@ def run(
     every: Annotated[int, typer.Option("--every", help="Only every n-th pair.")] = 3,
     out: Annotated[Path, typer.Option("--out", help="Folder for the figure.")] = Path("."),
 ) -> None:
-    """Print the fitted numbers, the reliability table and the risks; write a figure."""
+    """Print the fitted numbers, the reliability table and the risks; draw both."""
     samples = []
     for family in DEVELOPMENT:
         group = family.split("_")[0]
@@ -126,69 +117,32 @@ def run(
                 samples.append(sample(group, pair, count))
                 typer.echo(f"{family} {pair.name} {count}", err=True)
     typer.echo(f"weights and constant: {np.round(fitted(samples), 3).tolist()}")
-    trusted = held_out(samples)
+    trusted = cross_validated(samples)
+    confidence, errors = np.concatenate(trusted), np.concatenate([s.errors for s in samples])
     typer.echo("| confidence | within reach | vertices |\n|---|---|---|")
-    for mean, share, count in reliability(
-        np.concatenate(trusted), np.concatenate([s.errors for s in samples])
-    ):
-        typer.echo(f"| {mean:.2f} | {share:.2f} | {count} |")
+    for vertices, mean, share in reliability(100 * errors, confidence):
+        if vertices:
+            typer.echo(f"| {mean:.2f} | {share:.2f} | {vertices:.0f} |")
     typer.echo("| anchors | risk of the surer half | smooth oracle | oracle |\n|---|---|---|---|")
-    curves = {}
+    tables, risks = {}, {}
     for count in sorted({s.anchors for s in samples}):
         chosen = [(c, s) for c, s in zip(trusted, samples, strict=True) if s.anchors == count]
-        kinds = {
-            "confidence": [risk(c, s.errors) for c, s in chosen],
-            "smooth oracle": [risk(-s.smooth, s.errors) for _, s in chosen],
-            "oracle": [risk(-s.errors, s.errors) for _, s in chosen],
-        }
-        halves = [np.mean([r[len(r) // 2 - 1] for r in rows]) for rows in kinds.values()]
+        halves = [
+            np.mean([risk_half(s.errors, order) for order, s in orders])
+            for orders in (chosen, *_oracles(chosen))
+        ]
         typer.echo(f"| {count} | " + " | ".join(f"{half:.2f}" for half in halves) + " |")
-        curves[count] = kinds
-    np.savez(
-        out / "confidence.npz",
-        confidence=np.concatenate(trusted),
-        errors=np.concatenate([s.errors for s in samples]),
-    )
-    _draw(out / "confidence.png", trusted, samples, curves)
-
-
-def _draw(
-    path: Path,
-    trusted: list[np.ndarray],
-    samples: list[Sample],
-    curves: dict[int, dict[str, list[np.ndarray]]],
-) -> None:
-    """Reliability on the left, risk against coverage on the right."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-    left.plot([0, 1], [0, 1], color="0.7", lw=1)
-    for count in curves:
-        chosen = [i for i, s in enumerate(samples) if s.anchors == count]
-        table = reliability(
-            np.concatenate([trusted[i] for i in chosen]),
-            np.concatenate([samples[i].errors for i in chosen]),
+        tables[count] = reliability(
+            100 * np.concatenate([s.errors for _, s in chosen]),
+            np.concatenate([c for c, _ in chosen]),
         )
-        left.plot(*np.array(table)[:, :2].T, marker="o", ms=4, label=f"{count} anchors")
-        grid = np.linspace(0.02, 1, 50)
-        for kind, style in (("confidence", "-"), ("smooth oracle", ":")):
-            rows = [
-                np.interp(grid, np.arange(1, len(r) + 1) / len(r), r) for r in curves[count][kind]
-            ]
-            right.plot(
-                grid, np.mean(rows, axis=0), style, color=left.lines[-1].get_color(), label=None
-            )
-    left.set(xlabel="confidence", ylabel=f"share of matches less than {RADIUS:.0%} off")
-    left.legend(frameon=False)
-    right.set(xlabel="share of the vertices, surest first", ylabel="mean error / that of all")
-    right.set_ylim(0, 1.05)
-    right.text(0.98, 0.04, "dotted: knowing the error of the neighbours", ha="right", fontsize=8)
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
+        risks[count] = np.mean([risk_at_coverages(s.errors, c) for c, s in chosen], axis=0)
+    save(trust_figure(tables, RISK_COVERAGES, risks, RADIUS), out / "confidence")
+
+
+def _oracles(chosen: list[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """Orders that know the mean error of the neighbours, and the error itself."""
+    return [(-s.smooth, s) for _, s in chosen], [(-s.errors, s) for _, s in chosen]
 
 
 if __name__ == "__main__":

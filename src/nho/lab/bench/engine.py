@@ -1,8 +1,8 @@
 """Many tasks into CSV files: side by side, here or on a cluster, and on after a kill.
 
 Only this process writes, the caller holding the folder. A row is written as soon as it is measured.
-What a CSV already holds is not measured again. A failure is told and has no row, so the next start
-tries it again.
+What a CSV already holds is not measured again. A failure is reported and has no row, so the next
+start tries it again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Measured(JobOutcome):
 
 
 @dataclass(frozen=True)
-class Errand:
+class BenchJob:
     """A task on its way to a worker."""
 
     task: Task
@@ -145,13 +145,13 @@ def execute(
             return {}
         count = jobs or thread_count(0)
         threads = 0 if count == 1 and scheduler is None else 1
-        errands = [Errand(task, data, threads) for task in todo]
+        work = [BenchJob(task, data, threads) for task in todo]
         if scheduler is not None:
             cluster = Cluster(scheduler, data, lambda note: log.warning("%s", note))
-            outcomes = stack.enter_context(closing(cluster)).run(errands)
+            outcomes = stack.enter_context(closing(cluster)).run(work)
         else:
-            outcomes = run_local(errands, count, None)
-        by_name = {errand.name: errand.task for errand in errands}
+            outcomes = run_local(work, count, None)
+        by_name = {job.name: job.task for job in work}
         with closing(outcomes):
             for outcome in outcomes:
                 task = by_name[outcome.name]

@@ -163,7 +163,7 @@ def _caption(stem: str) -> str:
 
 
 def _address(path: Path, folder: Path) -> str:
-    """Of a file, relative to the page; "./" keeps a colon in a name from being a scheme."""
+    """Address of a file relative to the page; "./" keeps a colon from ending a scheme."""
     return "./" + quote(Path(os.path.relpath(path, folder)).as_posix())
 
 

@@ -110,14 +110,17 @@ def styled(draw: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]
 
 @styled
 def save(
-    figure: Figure, path_without_suffix: Path, kinds: Sequence[str] = tuple(_DATELESS)
+    figure: Figure,
+    path_without_suffix: Path,
+    kinds: Sequence[str] = tuple(_DATELESS),
+    dpi: int = 220,
 ) -> list[Path]:
-    """Write the figure as .svg, .pdf and .png; the same figure gives the same bytes."""
+    """Write the figure, as .svg, .pdf and .png if nothing else is asked for."""
     written = []
     for kind in kinds:
         path = path_without_suffix.parent / f"{path_without_suffix.name}.{kind}"
         drawn = io.BytesIO()
-        figure.savefig(drawn, format=kind, dpi=220, metadata=_DATELESS[kind])
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=_DATELESS[kind])
         write_whole(path, drawn.getvalue())
         written.append(path)
     return written

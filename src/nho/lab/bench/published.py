@@ -84,15 +84,6 @@ class Published:
         """Printed digits behind the point."""
         return len(self.value.rstrip("".join(_FACTORS)).partition(".")[2])
 
-    @property
-    def mean_of(self) -> str:
-        """What the number is a mean of; empty = it is a count."""
-        if self.table == "cost":
-            return "pairs" if self.metric == "seconds" else ""
-        return {"rotated": "pairs and three rotations", "average": "four input settings"}.get(
-            self.rotation, "pairs"
-        )
-
 
 FIELDS = tuple(field.name for field in dataclasses.fields(Published))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, IntArray, Mesh
 from nho.report.views import frame, framed, used
 
 _EYE = 4.0  # distance of the eye from the centre, in radii of the shape
@@ -114,11 +114,12 @@ def _projected(
     return places, nearness
 
 
-def _worth_drawing(places: np.ndarray, faces: np.ndarray) -> np.ndarray:
+def _worth_drawing(places: FloatArray, faces: IntArray) -> IntArray:
     """The faces that cover an area of the picture."""
     at = places[faces]
     length = ((at - np.roll(at, 1, axis=1)) ** 2).sum(axis=2).max(axis=1)
-    return faces[np.abs(_doubled_areas(at)) > _FLAT * length]
+    drawn: IntArray = faces[np.abs(_doubled_areas(at)) > _FLAT * length]
+    return drawn
 
 
 def _seen(
@@ -177,27 +178,31 @@ def _draw(
     np.minimum.at(buffer, sample, key)
 
 
-def _weights(at: np.ndarray, points: np.ndarray) -> np.ndarray:
+def _weights(at: FloatArray, points: FloatArray) -> FloatArray:
     """(s, 3) weights of the corners (s, 3, 2) of a triangle each at (s, 2) points in it."""
     doubled = _doubled_areas(at)
     from_a, ab, ac = points - at[:, 0], at[:, 1] - at[:, 0], at[:, 2] - at[:, 0]
     of_b, of_c = _cross(from_a, ac) / doubled, _cross(ab, from_a) / doubled
-    return np.clip(np.stack([1 - of_b - of_c, of_b, of_c], axis=1), 0, 1)
+    weights: FloatArray = np.clip(np.stack([1 - of_b - of_c, of_b, of_c], axis=1), 0, 1)
+    return weights
 
 
-def _doubled_areas(at: np.ndarray) -> np.ndarray:
+def _doubled_areas(at: FloatArray) -> FloatArray:
     """(f,) twice the signed areas of triangles (f, 3, 2)."""
     return _cross(at[:, 1] - at[:, 0], at[:, 2] - at[:, 0])
 
 
-def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+def _cross(u: FloatArray, v: FloatArray) -> FloatArray:
+    area: FloatArray = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
+    return area
 
 
-def _edge_distance(at: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _edge_distance(at: FloatArray, weights: FloatArray) -> FloatArray:
     """(s,) distance in samples to the nearest edge of the triangle around each."""
     opposite = np.linalg.norm(np.roll(at, -1, axis=1) - np.roll(at, 1, axis=1), axis=2)
-    return (weights * np.abs(_doubled_areas(at))[:, None] / opposite).min(axis=1)
+    heights = weights * np.abs(_doubled_areas(at))[:, None] / opposite
+    nearest: FloatArray = heights.min(axis=1)
+    return nearest
 
 
 def _outward(mesh: Mesh) -> float:
@@ -225,7 +230,7 @@ def _light(
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = towards_eye * normals / np.where(length > 0, length, 1)
     key = np.maximum(normals @ _LIGHT, 0)
-    light = 0.50 + 0.42 * key + 0.14 * np.maximum(normals[:, 2], 0)
+    light: FloatArray = 0.50 + 0.42 * key + 0.14 * np.maximum(normals[:, 2], 0)
     return light * np.where(front, 1.0, _INSIDE)
 
 

@@ -15,23 +15,27 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 from nho.batch.lock import BENCH_STATE, folder_lock, refuse_links
 from nho.batch.summary import FORMULA_SIGNS
-from nho.errors import CannotWrite, InputError
+from nho.errors import CannotWrite, InputError, NhoError
 from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
 from nho.lab.bench.index import StudyReport, write_index
 from nho.lab.bench.latex import latex
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import Row, read_rows
 from nho.lab.bench.studies import STUDIES, Findings, Request, Study
 from nho.lab.bench.tabular import markdown
 from nho.lab.bench.tasks import MatchTask, Task
 from nho.runtime.atomic_file import sweep_parts, write_whole
 
 KEPT = "what was measured is kept, and the same command goes on from here"
+_COMPARED = ("geodesic_error", "geodesic_error_vertex", "iou", "precision", "recall", "f1")
+_TOLERANCE = 1e-4  # relative; numbers in a row have eight digits, other machines round otherwise
 _NEEDED = {"matplotlib": "figures", "fast_simplification": "coarser meshes"}
 
 
@@ -200,3 +204,45 @@ def _write_settings(out: Path, tasks: list[Task]) -> None:
             if method.settings is not None:
                 known.setdefault(method.settings_hash, method.settings.as_dict())
     write_whole(path, json.dumps(known, indent=1) + "\n")
+
+
+def rerun(place: str, data: Path | None) -> str:
+    """Measure the row that ``CSV:ROW`` names; an `NhoError` if anything differs.
+
+    Returns
+    -------
+    str
+        A line a score.
+    """
+    path, row = _row_at(place)
+    task = MatchTask.from_row(row)
+    if task.stamp["settings_hash"] != row["settings_hash"]:
+        raise NhoError(
+            f"{path}: the row was made with other settings ({row['settings_hash']}) than preset "
+            f"{task.method!r} has in nho {version('nho')}; it says version {row['version']}"
+        )
+    values = task.measure(data, 0)
+    lines, differing = [], []
+    for name in _COMPARED:
+        then = float(row[name] or "nan")
+        now = float(values[name])
+        same = math.isclose(then, now, rel_tol=_TOLERANCE) or (math.isnan(then) and math.isnan(now))
+        lines.append(f"{name}: {then:.6g} in the row, {now:.6g} now")
+        if not same:
+            differing.append(name)
+    if differing:
+        raise NhoError("; ".join(lines) + f": not reproduced ({', '.join(differing)})")
+    return "\n".join([*lines, "reproduced"])
+
+
+def _row_at(place: str) -> tuple[Path, dict[str, str]]:
+    text, _, number = place.rpartition(":")
+    path = Path(text)
+    if not number.isdigit() or not text:
+        raise InputError(f"--rerun {place!r}: give a file and a row, such as matches.csv:1")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    rows = read_rows(path)
+    if not 1 <= int(number) <= len(rows):
+        raise InputError(f"{path}: has rows 1 to {len(rows)}, not {number}")
+    return path, rows[int(number) - 1]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from nho.evaluation.metrics import geodesic_errors, region_scores
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.perturb import Trial
 from nho.problem.result import MatchResult
@@ -81,23 +81,23 @@ def judge(result: MatchResult, trial: Trial) -> Scores:
         partial_vertices=trial.pair.partial.n_vertices,
         full_vertices=full.n_vertices,
         pck=_joined(_pck(errors, int(known.sum()))),
-        risk=_joined(_risk_at_coverages(errors, trust)),
-        trust=_joined(_reliability(errors, trust)),
+        risk=_joined(risk_at_coverages(errors, trust)),
+        trust=_joined(reliability(errors, trust).ravel()),
     )
 
 
 def risk_half(errors: np.ndarray, confidence: np.ndarray) -> float:
     """Mean error of the more confident half over the mean of all; 1 = no information."""
-    risk = _risk_curve(errors, confidence)
+    risk = risk_curve(errors, confidence)
     return float(risk[(len(risk) + 1) // 2 - 1]) if len(risk) else float("nan")
 
 
 def aurc_ratio(errors: np.ndarray, confidence: np.ndarray) -> float:
     """Area under the risk-coverage curve over the mean error; 1 = no information."""
-    return _over(np.mean, _risk_curve(errors, confidence))
+    return _over(np.mean, risk_curve(errors, confidence))
 
 
-def _risk_curve(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+def risk_curve(errors: np.ndarray, confidence: np.ndarray) -> FloatArray:
     """(n,) mean error of the k most confident, k = 1 ... n, over that of all; empty if undefined.
 
     Equal confidence has no order: every member of a tie counts with the tie's mean error.
@@ -107,7 +107,8 @@ def _risk_curve(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     levels, tie = np.unique(-confidence, return_inverse=True)
     size = np.bincount(tie, minlength=len(levels))
     mean = np.bincount(tie, errors, minlength=len(levels)) / size
-    return np.cumsum(np.repeat(mean, size)) / np.arange(1, len(errors) + 1) / errors.mean()
+    risk: FloatArray = np.cumsum(np.repeat(mean, size)) / np.arange(1, len(errors) + 1)
+    return risk / float(errors.mean())
 
 
 def _pck(errors: np.ndarray, annotated: int) -> np.ndarray:
@@ -116,15 +117,18 @@ def _pck(errors: np.ndarray, annotated: int) -> np.ndarray:
     return 100 * within / max(annotated, 1)
 
 
-def _risk_at_coverages(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    risk = _risk_curve(errors, confidence)
+def risk_at_coverages(errors: np.ndarray, confidence: np.ndarray) -> FloatArray:
+    """Mean error of the most confident over that of all, at `RISK_COVERAGES`."""
+    risk = risk_curve(errors, confidence)
     if not len(risk):
         return np.empty(0)
-    return risk[np.maximum(np.ceil(RISK_COVERAGES * len(risk)).astype(int), 1) - 1]
+    count = np.maximum(np.ceil(RISK_COVERAGES * len(risk)).astype(np.int64), 1)
+    chosen: FloatArray = risk[count - 1]
+    return chosen
 
 
-def _reliability(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    """Three numbers a bin, one bin after the other; zeros for an empty one."""
+def reliability(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """(bins, 3) vertices, their mean confidence and the share within RADIUS; zeros if empty."""
     bins = np.clip(np.digitize(confidence, TRUST_BINS) - 1, 0, len(TRUST_BINS) - 2)
     table = np.zeros((len(TRUST_BINS) - 1, 3))
     for number in range(len(table)):
@@ -132,7 +136,7 @@ def _reliability(errors: np.ndarray, confidence: np.ndarray) -> np.ndarray:
         if inside.any():
             hit = errors[inside] <= 100 * RADIUS
             table[number] = inside.sum(), confidence[inside].mean(), hit.mean()
-    return table.ravel()
+    return table
 
 
 def _joined(values: np.ndarray) -> str:

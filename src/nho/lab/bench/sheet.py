@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nho.lab.bench.plotstyle import styled
-from nho.runtime.atomic_file import write_whole
+from nho.lab.bench.plotstyle import save, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,16 +74,7 @@ def save_sheet(
 
     All pictures of a row have the height of its highest one; all columns are equally wide.
     """
-    figure = _figure(rows, caption, legend or {})
-    # No date and no version: the same pictures are the same files.
-    dateless = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Creator": "nho"}}
-    written = []
-    for kind, metadata in dateless.items():
-        drawn = io.BytesIO()
-        figure.savefig(drawn, format=kind, dpi=DPI, metadata=metadata)
-        written.append(path.with_name(f"{path.name}.{kind}"))
-        write_whole(written[-1], drawn.getvalue())
-    return written
+    return save(_figure(rows, caption, legend or {}), path, ("png", "pdf"), DPI)
 
 
 def _figure(rows: Sequence[Row], caption: str, legend: dict[str, tuple[int, int, int]]) -> Figure:
@@ -158,7 +147,7 @@ def _heading_height(row: Row, column: float) -> float:
 def _row_height(row: Row, column: float) -> float:
     """Inches of a row, with its words."""
     panels = [panel for panel in row.panels if panel is not None]
-    picture = max(column * panel.image.shape[0] / panel.image.shape[1] for panel in panels)
+    picture: float = max(column * panel.image.shape[0] / panel.image.shape[1] for panel in panels)
     below = any(panel.below for panel in panels)
     words = _LINE * (1.2 * below + 1.4 * bool(row.groups) + 0.5)
     return _heading_height(row, column) + picture + words

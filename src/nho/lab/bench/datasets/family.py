@@ -89,5 +89,5 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
-# What tools measure on unless told otherwise.
+# What tools measure on by default.
 DEVELOPMENT = ("pfaust_m", "pfaust_h", "pfaust_m_same", "pfaust_h_same", "pfarm", "tosca")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import IntArray, Mesh
 
 GUIDE = "see docs/datasets.md"
 
@@ -42,14 +42,14 @@ def numbers_in(path: Path, columns: int) -> np.ndarray:
     return table
 
 
-def indices_in(path: Path, columns: int = 1) -> np.ndarray:
+def indices_in(path: Path, columns: int = 1) -> IntArray:
     """(n,) or (n, columns) int array of a text file; ``2.279e+03`` is a whole number too."""
     table = numbers_in(path, columns)
     whole = np.floor(table)
     bad = np.flatnonzero((whole != table).any(axis=1))
     if len(bad):
         raise InputError(f"{path}: row {bad[0]} is not a whole number; download the file anew")
-    found = whole.astype(np.int64)
+    found: IntArray = whole.astype(np.int64)
     return found[:, 0] if columns == 1 else found
 
 

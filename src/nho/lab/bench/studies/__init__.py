@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from nho.lab.bench.studies import (
     ablation,
+    confidence,
     cost,
     main_tables,
+    next_anchor,
     parts,
     pictures,
     robustness,
-    trust,
     variants,
 )
 from nho.lab.bench.studies.study import Findings, Request, Study
@@ -24,7 +25,8 @@ STUDIES: dict[str, Study] = {
         *variants.STUDIES,
         parts.STUDY,
         *robustness.STUDIES,
-        *trust.STUDIES,
+        confidence.STUDY,
+        next_anchor.STUDY,
         cost.STUDY,
         pictures.STUDY,
     )

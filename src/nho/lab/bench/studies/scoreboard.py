@@ -60,11 +60,6 @@ def methods_of(rows: Iterable[Row]) -> list[str]:
     return list(dict.fromkeys(row["method"] for row in rows))
 
 
-def pair_count(rows: Iterable[Row]) -> int:
-    """Different pairs."""
-    return len({(row["family"], row["pair"]) for row in rows})
-
-
 def counted(rows: Sequence[Row]) -> str:
     """How many pairs, in words."""
     per_family: dict[str, set[str]] = {}
