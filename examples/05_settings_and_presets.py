@@ -17,7 +17,8 @@ pair = FAMILIES["synthetic"].load(None, "body-plane-2")  # about 1,000 vertices,
 scan, template, anchors = pair.partial, pair.full, pair.anchors(25)
 
 default, paper = nho.preset("default"), nho.preset("paper")
-differing = [name for name, value in default.as_dict().items() if value != paper.as_dict()[name]]
+both = [name for name in default.flat() if name in paper.flat()]
+differing = [name for name in both if default.flat()[name] != paper.flat()[name]]
 print("the presets differ in", ", ".join(differing))
 one_round = paper.replace(rounds=1, refinement="zoomout")
 

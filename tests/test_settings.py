@@ -8,86 +8,110 @@ from typing import get_args, get_type_hints
 import pytest
 
 from nho.errors import InputError
-from nho.settings import PRESETS, Settings, preset
+from nho.settings import PRESETS, RENAMED, GuidedRecipe, PaperRecipe, Settings, preset
 
-KINDS = get_type_hints(Settings)
-NUMBERS = [name for name, kind in KINDS.items() if kind in (int, float)]
-CHOICES = [name for name, kind in KINDS.items() if get_args(kind)]
-SWITCHES = [name for name, kind in KINDS.items() if kind is bool]
-TEXTS = [name for name, kind in KINDS.items() if kind is str]
+CLASSES = (Settings, GuidedRecipe, PaperRecipe)
+KINDS = {
+    (of, field.name): get_type_hints(of)[field.name]
+    for of in CLASSES
+    for field in dataclasses.fields(of)
+    if field.name != "recipe"
+}
+
+
+def of_kind(*kinds):
+    return [field for field, kind in KINDS.items() if kind in kinds]
+
+
+CHOICES = [field for field, kind in KINDS.items() if get_args(kind)]
+
+
+def settings_of(of, **changes) -> Settings:
+    """Settings with some fields of a class changed."""
+    return Settings(**changes) if of is Settings else Settings(recipe=of(**changes))
+
+
+def value_of(settings, name):
+    return getattr(settings if hasattr(settings, name) else settings.recipe, name)
 
 
 def test_every_field_is_a_number_a_choice_a_switch_or_a_text():
-    known = set(NUMBERS) | set(CHOICES) | set(SWITCHES) | set(TEXTS)
-    assert known == {field.name for field in dataclasses.fields(Settings)}
-    assert NUMBERS and CHOICES and SWITCHES and TEXTS
+    assert set(KINDS) == {*of_kind(int, float), *CHOICES, *of_kind(bool), *of_kind(str)}
+    assert all((of_kind(int), of_kind(float), CHOICES, of_kind(bool), of_kind(str)))
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_text_is_kept_as_it_is_and_nothing_else_is_taken(name):
-    assert getattr(Settings().with_text([f"{name}=a,b c=d"]), name) == "a,b c=d"
+@pytest.mark.parametrize(("of", "name"), of_kind(str))
+def test_a_text_is_kept_as_it_is_and_nothing_else_is_taken(of, name):
+    assert value_of(settings_of(of).with_text([f"{name}=a,b c=d"]), name) == "a,b c=d"
     for bad in (None, 3, ["a"], b"a"):
         with pytest.raises(InputError, match=f"setting {name}=.* must be a text"):
-            Settings(**{name: bad})
+            of(**{name: bad})
 
 
-@pytest.mark.parametrize("name", SWITCHES)
-def test_a_switch_is_true_or_false_and_nothing_else(name):
+@pytest.mark.parametrize(("of", "name"), of_kind(bool))
+def test_a_switch_is_true_or_false_and_nothing_else(of, name):
     with pytest.raises(InputError, match=f"setting {name}="):
-        Settings(**{name: 1})
+        of(**{name: 1})
     for text, value in (("true", True), ("No", False), ("0", False), ("1", True)):
-        assert getattr(Settings().with_text([f"{name}={text}"]), name) is value
+        assert value_of(settings_of(of).with_text([f"{name}={text}"]), name) is value
     with pytest.raises(InputError, match="not true or false"):
-        Settings().with_text([f"{name}=maybe"])
+        settings_of(of).with_text([f"{name}=maybe"])
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize(("of", "name"), of_kind(int, float))
 @pytest.mark.parametrize("bad", ["12", None, [1], math.nan, math.inf, -math.inf, True, -1])
-def test_a_number_of_the_wrong_type_or_sign_is_refused(name, bad):
+def test_a_number_of_the_wrong_type_or_sign_is_refused(of, name, bad):
     with pytest.raises(InputError, match=f"setting {name}="):
-        Settings(**{name: bad})
+        of(**{name: bad})
 
 
-@pytest.mark.parametrize("name", [name for name in NUMBERS if KINDS[name] is int])
-def test_a_whole_number_is_not_a_fraction(name):
+@pytest.mark.parametrize(("of", "name"), of_kind(int))
+def test_a_whole_number_is_not_a_fraction(of, name):
     with pytest.raises(InputError, match=f"{name}=20.5 must be a whole number"):
-        Settings(**{name: 20.5})
+        of(**{name: 20.5})
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NUMBERS if "modes" in name or "learning_rate" in name]
+    ("of", "name"),
+    [each for each in of_kind(int, float) if "modes" in each[1] or "learning_rate" in each[1]],
 )
-def test_zero_is_refused_where_it_makes_no_sense(name):
+def test_zero_is_refused_where_it_makes_no_sense(of, name):
     with pytest.raises(InputError, match=name):
-        Settings(**{name: 0})
+        of(**{name: 0})
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["seed", "threads", "rounds", "fit_steps", "weight_topology", "weight_spectral"]
-    + ["turn_weight", "anchor_limit", "gain_needed", "solve_vertices"],
+    ("of", "name"),
+    [
+        *((Settings, name) for name in ("seed", "threads", "solve_vertices")),
+        *((PaperRecipe, name) for name in ("rounds", "fit_steps", "weight_topology")),
+        *((GuidedRecipe, name) for name in ("orientation_weight", "anchor_limit", "gain_needed")),
+    ],
 )
-def test_zero_is_allowed_where_it_switches_off(name):
-    assert getattr(Settings(**{name: 0}), name) == 0
+def test_zero_is_allowed_where_it_switches_off(of, name):
+    assert getattr(of(**{name: 0}), name) == 0
 
 
-@pytest.mark.parametrize("name", CHOICES)
-def test_a_choice_is_one_of_those_listed(name):
-    for choice in get_args(KINDS[name]):
-        others = {} if name == "recipe" else {"recipe": "guided"}  # which knows all of them
-        assert getattr(Settings(**others, **{name: choice}), name) == choice
+@pytest.mark.parametrize(("of", "name"), CHOICES)
+def test_a_choice_is_one_of_those_listed(of, name):
+    choices = get_args(KINDS[of, name])
+    for choice in choices:
+        if (of, choice) != (PaperRecipe, "none") or name != "coordinates":
+            assert getattr(of(**{name: choice}), name) == choice
     for bad in ("nonsense", None, 3, ["robust"]):
-        with pytest.raises(InputError, match=f"setting {name}=.*{get_args(KINDS[name])[0]}"):
-            Settings(**{name: bad})
+        with pytest.raises(InputError, match=f"setting {name}=.*{choices[0]}"):
+            of(**{name: bad})
 
 
 def test_settings_that_contradict_each_other_are_refused():
     with pytest.raises(InputError, match="spectral_modes=101 exceeds galerkin_modes=100"):
-        Settings(spectral_modes=101, galerkin_modes=100)
+        GuidedRecipe(spectral_modes=101, galerkin_modes=100)
     with pytest.raises(InputError, match="refine_last=10 is below refine_first=20"):
-        Settings(refine_first=20, refine_last=10)
-    with pytest.raises(InputError, match="coordinates=none leaves the recipe 'reciprocal'"):
-        Settings(recipe="reciprocal", coordinates="none")
+        PaperRecipe(refine_first=20, refine_last=10)
+    with pytest.raises(InputError, match="coordinates=none leaves the recipe 'paper'"):
+        PaperRecipe(coordinates="none")
+    with pytest.raises(InputError, match="recipe='guided' must be a GuidedRecipe or a PaperRecipe"):
+        Settings(recipe="guided")
 
 
 def test_settings_cannot_be_changed_in_place():
@@ -97,8 +121,10 @@ def test_settings_cannot_be_changed_in_place():
 
 def test_replace_changes_a_copy_and_checks_it():
     base = Settings()
-    changed = base.replace(seed=7, barrier=2)
-    assert (changed.seed, changed.barrier, base.seed) == (7, 2, 0)
+    changed = base.replace(seed=7, barrier_factor=2)
+    assert (changed.seed, changed.recipe.barrier_factor, base.seed) == (7, 2, 0)
+    assert changed.recipe == GuidedRecipe(barrier_factor=2)
+    assert base.replace(recipe=PaperRecipe(), rounds=1).recipe == PaperRecipe(rounds=1)
     with pytest.raises(InputError, match="seed=-1"):
         base.replace(seed=-1)
 
@@ -107,27 +133,61 @@ def test_an_unknown_name_suggests_the_near_ones():
     for change in (
         lambda: Settings().replace(fit_step=3),
         lambda: Settings().with_text(["fit_step=3"]),
-        lambda: Settings.from_dict({"fit_step": 3}),
+        lambda: Settings.from_dict({**Settings().as_dict(), "fit_step": 3}),
     ):
         with pytest.raises(InputError, match="'fit_step' does not exist.*fit_steps"):
             change()
-    with pytest.raises(InputError, match="'zzzzz'.*seed.*barrier"):
+    with pytest.raises(InputError, match="'zzzzz'.*seed.*barrier_factor"):
         Settings().replace(zzzzz=1)
 
 
 def test_text_becomes_the_type_of_its_field():
-    changed = Settings().with_text(
-        ["fit_steps=7", " barrier = 1e2 ", "activation=tanh", "weight_area=2", "fit_steps=9"]
+    changed = (
+        Settings()
+        .with_text(
+            [
+                "fit_steps=7",
+                " barrier_factor = 1e2 ",
+                "activation=tanh",
+                "weight_area=2",
+                "fit_steps=9",
+            ]
+        )
+        .recipe
     )
-    assert (changed.fit_steps, changed.barrier, changed.activation) == (9, 100.0, "tanh")
+    assert (changed.fit_steps, changed.barrier_factor, changed.activation) == (9, 100.0, "tanh")
     assert isinstance(changed.fit_steps, int) and isinstance(changed.weight_area, float)
     assert Settings().with_text([]) == Settings()
 
 
-@pytest.mark.parametrize("name", list(KINDS))
-def test_every_field_can_be_set_from_its_own_text(name):
-    value = getattr(Settings(), name)
-    assert Settings().with_text([f"{name}={value}"]) == Settings()
+@pytest.mark.parametrize(("of", "name"), list(KINDS))
+def test_every_field_can_be_set_from_its_own_text(of, name):
+    settings = settings_of(of)
+    assert settings.with_text([f"{name}={value_of(settings, name)}"]) == settings
+
+
+def test_a_field_of_the_other_recipe_is_refused_and_says_whose_it_is():
+    for own, foreign in ((GuidedRecipe, "refine_last"), (PaperRecipe, "bend")):
+        whose = "paper" if own is GuidedRecipe else "guided"
+        for change in (
+            lambda own=own, foreign=foreign: Settings(recipe=own()).replace(**{foreign: 50}),
+            lambda own=own, foreign=foreign: Settings(recipe=own()).with_text([f"{foreign}=50"]),
+        ):
+            with pytest.raises(InputError, match=f"{foreign!r} belongs to the recipe {whose!r}"):
+                change()
+    with pytest.raises(TypeError):
+        GuidedRecipe(refine_last=50)
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_an_earlier_name_is_answered_with_the_new_one(old):
+    with pytest.raises(InputError, match=f"{old!r} is called {RENAMED[old]!r} now"):
+        Settings().with_text([f"{old}=1"])
+
+
+def test_the_recipe_is_chosen_by_the_preset():
+    with pytest.raises(InputError, match="choose the recipe by --preset"):
+        Settings().with_text(["recipe=paper"])
 
 
 @pytest.mark.parametrize(
@@ -137,9 +197,9 @@ def test_every_field_can_be_set_from_its_own_text(name):
         ("fit_steps=", "''"),
         ("fit_steps=many", "'many' is not a whole number"),
         ("fit_steps=1.5", "'1.5' is not a whole number"),
-        ("barrier=big", "'big' is not a number"),
-        ("barrier=nan", "finite"),
-        ("barrier=-3", "at least"),
+        ("barrier_factor=big", "'big' is not a number"),
+        ("barrier_factor=nan", "finite"),
+        ("barrier_factor=-3", "at least"),
         ("activation=gelu", "tanh, relu"),
         ("=3", "does not exist"),
         ("", "key=value"),
@@ -151,42 +211,78 @@ def test_a_bad_assignment_is_refused_with_what_was_written(text, part):
     assert part in str(caught.value)
 
 
-def test_dictionaries_and_json_bring_back_the_same_settings():
-    settings = Settings(seed=5, barrier=12.5, activation="tanh", refinement="none", rounds=0)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(seed=5, checkpoints="a.npz", recipe=GuidedRecipe(barrier_factor=12.5, rounds=0)),
+        Settings(threads=2, recipe=PaperRecipe(activation="relu", refinement="none")),
+    ],
+    ids=["guided", "paper"],
+)
+def test_dictionaries_and_json_bring_back_the_same_settings(settings):
     assert Settings.from_dict(settings.as_dict()) == settings
     assert Settings.from_dict(json.loads(settings.to_json())) == settings
-    assert list(json.loads(settings.to_json())) == list(KINDS)
+    written = json.loads(settings.to_json())
+    assert list(written) == [field.name for field in dataclasses.fields(Settings)]
+    own = [field.name for field in dataclasses.fields(settings.recipe)]
+    assert list(written["recipe"]) == ["name", *own]
+    seed = settings.seed
     settings.as_dict()["seed"] = 99
-    assert settings.seed == 5
+    assert settings.seed == seed
 
 
-def test_both_presets_exist_and_the_paper_is_the_plain_settings():
+def test_the_flat_table_of_earlier_versions_is_read():
+    flat = {
+        "seed": 3,
+        "threads": 1,
+        "solve_vertices": 0,
+        "weights": "w.npz",
+        "recipe": "reciprocal",
+        "barrier": 40.0,
+        "fit_operator": "sparse",
+        "refine_last": 80,
+        "hold_anchors": False,  # of the other recipe
+        "turn_weight": 0.2,
+    }
+    paper = PaperRecipe(barrier_factor=40.0, loss_operator="sparse", refine_last=80)
+    expected = Settings(3, 1, 0, "w.npz", paper)
+    assert Settings.from_dict(flat) == expected
+    guided = GuidedRecipe(barrier_factor=40.0, pin_anchors=False, orientation_weight=0.2)
+    assert Settings.from_dict({**flat, "recipe": "guided"}) == dataclasses.replace(
+        expected, recipe=guided
+    )
+    with pytest.raises(InputError, match="'best' is unknown"):
+        Settings.from_dict({**flat, "recipe": "best"})
+    with pytest.raises(InputError, match="recipe"):
+        Settings.from_dict({"recipe": {"name": "best"}})
+
+
+def test_both_presets_exist_and_the_default_is_the_plain_settings():
     assert set(PRESETS) == {"paper", "default"}
-    assert preset("paper") == Settings()
-    assert isinstance(preset("default"), Settings)
+    assert preset("default") == Settings()
+    assert preset("paper") == Settings(solve_vertices=0, recipe=PaperRecipe())
     with pytest.raises(InputError, match="'best' is unknown.*paper"):
         preset("best")
 
 
 def test_the_paper_preset_holds_the_numbers_of_the_paper():
-    paper = preset("paper")
+    paper = preset("paper").recipe
     assert (paper.encoding_modes, paper.spectral_modes) == (20, 20)
     assert (paper.weight_anchor, paper.weight_area) == (0.1, 1.0)
     assert (paper.weight_topology, paper.weight_spectral) == (0.3, 0.01)
     assert paper.refinement == "neural-zoomout"
 
 
-def test_the_default_preset_takes_the_guided_recipe_and_every_switch():
-    default = preset("default")
-    assert default.recipe == "guided" and preset("paper").recipe == "reciprocal"
-    assert all(getattr(default, name) is True for name in SWITCHES)
-    assert default.coordinates == "hamiltonian" and default.rounds > 0
+def test_the_default_preset_has_every_switch_on():
+    recipe = preset("default").recipe
+    assert all(getattr(recipe, name) is True for _, name in of_kind(bool))
+    assert recipe.coordinates == "hamiltonian" and recipe.rounds > 0
 
 
-def test_the_second_look_has_three_kinds_of_coordinates():
-    assert get_args(KINDS["coordinates"]) == ("hamiltonian", "laplacian", "none")
+def test_there_are_three_kinds_of_coordinates():
+    assert get_args(KINDS[GuidedRecipe, "coordinates"]) == ("hamiltonian", "laplacian", "none")
     with pytest.raises(InputError, match="coordinates='both'.*hamiltonian, laplacian, none"):
-        Settings(coordinates="both")
+        GuidedRecipe(coordinates="both")
 
 
 def test_a_coarse_surface_keeps_enough_vertices_to_be_one():

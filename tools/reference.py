@@ -25,7 +25,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from nho import settings as settings_module
 from nho.cli.app import COMMANDS, load
-from nho.settings import PRESETS, Settings
+from nho.settings import PRESETS, GuidedRecipe, PaperRecipe, Recipe, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -43,10 +43,18 @@ _SETTINGS = """# Settings
 
 Every number of the method. On the command line, `--preset paper` chooses the preset and
 `--set name=value` (repeatable) changes a setting; in Python,
-`nho.preset("default").replace(bend=False)` does both. A result keeps the settings it was made with.
-Bold: the presets differ. Symbols are the paper's; [formulas and code](method.md) shows where each
+`nho.preset("default").replace(bend=False)` does both. A setting of the other preset's recipe is
+refused. A result keeps the settings it was made with. Bold: the presets differ; empty: not a
+setting of that preset. Symbols are the paper's; [formulas and code](method.md) shows where each
 number enters.
 """
+_ONLY = {PaperRecipe: ", preset `paper` only"}
+_SECTIONS = {
+    Settings: "General",
+    Recipe: "Both recipes",
+    GuidedRecipe: "Preset `default` only",
+    PaperRecipe: "Preset `paper` only",
+}
 _GALLERY = """# Gallery
 
 Short scripts that run on the shipped sample in seconds, for example
@@ -138,40 +146,44 @@ def settings_page() -> str:
     parts = [_MADE.format(source="src/nho/settings.py"), _SETTINGS]
     columns = ["setting", *(f"`{name}`" for name in names), "symbol", "values", "meaning"]
     head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
-    kinds = get_type_hints(Settings)
+    flat = {name: settings.flat() for name, settings in PRESETS.items()}
     for heading, fields in _settings_by_section():
-        title, _, text = heading.partition("\n")
-        parts.append(f"\n## {title}\n\n" + (f"{text}\n\n" if text else ""))
-        parts.append(head)
-        for field, comment in fields:
-            values = [_value(getattr(PRESETS[name], field)) for name in names]
-            if len(set(values)) > 1:
+        parts.append(f"\n## {heading}\n\n{head}")
+        for field, (kind, comment) in fields.items():
+            values = [_value(flat[name][field]) if field in flat[name] else "" for name in names]
+            if len(set(values)) > 1 and all(values):
                 values = [f"**{value}**" for value in values]
             symbol = _SYMBOL.match(comment)
             meaning = comment[symbol.end() :] if symbol else comment
             written = f"${_as_tex(symbol[1])}$" if symbol else ""
-            cells = [f"`{field}`", *values, written, _kind(kinds[field]), _cell(meaning)]
+            cells = [f"`{field}`", *values, written, _kind(kind), _cell(meaning)]
             parts.append(f"| {' | '.join(cells)} |\n")
     return "".join(parts)
 
 
-def _settings_by_section() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Headings, and below each the settings with the comments beside them, from the source."""
+def _settings_by_section() -> list[tuple[str, dict[str, tuple[Any, str]]]]:
+    """Headings, and below each the settings with their kinds and comments, from the source."""
     source = inspect.getsource(settings_module)
     lines = source.splitlines()
-    tree = next(
-        node for node in ast.parse(source).body if getattr(node, "name", "") == Settings.__name__
-    )
-    sections: list[tuple[str, list[tuple[str, str]]]] = [("General", [])]
-    for node in tree.body:
-        if not isinstance(node, ast.AnnAssign):
-            continue
-        above = _comment_above(lines, node.lineno - 1)
-        if above:
-            sections.append((_heading(above), []))
-        beside = lines[node.end_lineno - 1][node.end_col_offset :].strip()
-        sections[-1][1].append((node.target.id, beside.removeprefix("#").strip()))
-    return sections
+    classes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
+    sections: list[tuple[str, dict[str, tuple[Any, str]]]] = []
+    known: set[str] = {"name", "recipe"}
+    for of, first in _SECTIONS.items():
+        sections.append((first, {}))
+        kinds = get_type_hints(of)
+        for node in classes[of.__name__].body:
+            if not isinstance(node, ast.AnnAssign):
+                continue
+            above = _comment_above(lines, node.lineno - 1)
+            if above:
+                sections.append((f"{above}{_ONLY.get(of, '')}", {}))
+            if node.target.id in known:  # one that both recipes have, with another value
+                continue
+            known.add(node.target.id)
+            beside = lines[node.end_lineno - 1][node.end_col_offset :].strip()
+            comment = beside.removeprefix("#").strip()
+            sections[-1][1][node.target.id] = (kinds[node.target.id], comment)
+    return [section for section in sections if section[1]]
 
 
 def _comment_above(lines: list[str], row: int) -> str:
@@ -180,12 +192,6 @@ def _comment_above(lines: list[str], row: int) -> str:
         row -= 1
         found.insert(0, lines[row].strip().removeprefix("#").strip())
     return " ".join(found)
-
-
-def _heading(comment: str) -> str:
-    """A comment as a heading; what follows a colon is a paragraph below it."""
-    title, colon, text = comment.partition(": ")
-    return f"{title}\n{text[0].upper()}{text[1:]}" if colon else title
 
 
 def _value(value: object) -> str:

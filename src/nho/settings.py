@@ -1,39 +1,71 @@
-"""Every number of the method in one frozen object, each with its symbol in the paper."""
+"""Every number of a match in one frozen object: a few general ones, and those of its recipe."""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import json
 import sys
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, get_args, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self, get_args, get_type_hints
 
 from nho.errors import InputError
 
 Activation = Literal["tanh", "relu", "leaky-relu"]
 Laplacian = Literal["robust", "cotan"]
 Operator = Literal["reduced", "sparse"]
-Recipe = Literal["reciprocal", "guided"]
 Start = Literal["distances", "similarity"]
 Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
 
 FEWEST_SOLVED = 200  # vertices of a coarse surface
 
+# Earlier names of settings. They are refused with the new name, and read in old results.
+RENAMED = {
+    "barrier": "barrier_factor",
+    "fit_operator": "loss_operator",
+    "hold_anchors": "pin_anchors",
+    "turn_weight": "orientation_weight",
+    "weights": "checkpoints",
+}
+_MAY_BE_ZERO = {
+    "seed",
+    "threads",
+    "solve_vertices",
+    "rounds",
+    "fit_steps",
+    "weight_anchor",
+    "weight_area",
+    "weight_topology",
+    "weight_spectral",
+    "refine_steps",
+    "refine_later_steps",
+    "refine_rows",
+    "refine_weight_decay",
+    "orientation_weight",
+    "anchor_limit",
+    "gain_needed",
+}
+
+
+_KINDS: dict[type, dict[str, Any]] = {}  # filled by `_kinds`
+
+
+class _Checked:
+    """A frozen dataclass whose values are checked against their types when it is made."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    def __post_init__(self) -> None:
+        for name, kind in _kinds(type(self)).items():
+            _check(name, kind, getattr(self, name))
+
 
 @dataclass(frozen=True)
-class Settings:
-    """All choices of one match. ``Settings()`` is the paper's recipe; see `preset` for others."""
+class Recipe(_Checked):
+    """What both recipes have: spectra, the neural field and the fit of its operator."""
 
-    seed: int = 0  # initial weights of the networks
-    threads: int = 0  # worker threads; 0 = every core. The answer does not depend on it.
-    solve_vertices: int = 0  # larger meshes are solved on about so many; 0 = on all of them
-    weights: str = ""  # learned methods: files or folders, by commas; empty = those that come along
-
-    # The recipe: "reciprocal" is the paper's loop; "guided" starts from distances to the anchors,
-    # bends the partial surface onto the full one, and uses the operator in between.
-    recipe: Recipe = "reciprocal"  # which of the two
+    name: ClassVar[str]
 
     # Spectra (Sec. 3)
     laplacian: Laplacian = "robust"  # intrinsic Delaunay (robust_laplacian), or plain cotangents
@@ -47,17 +79,73 @@ class Settings:
     activation: Activation = "tanh"  # not stated in the paper; measured, see docs/decisions.md
 
     # Operator estimation (Sec. 4.2)
-    barrier: float = 50.0  # beta: the potential's height is beta lambda_k
+    barrier_factor: float = 50.0  # beta: the potential's height is beta lambda_k
     weight_anchor: float = 0.1  # alpha_1: the region contains the anchors
     weight_area: float = 1.0  # alpha_2: it is as large as the partial shape
     weight_topology: float = 0.3  # alpha_3: it is in one piece
     weight_spectral: float = 0.01  # alpha_4: it has the partial shape's spectrum
-    fit_steps: int = 100  # Adam steps of the first fit and of every reciprocal round
+    fit_steps: int = 100  # Adam steps of every fit of the operator
     fit_learning_rate: float = 1e-2  # of Adam
-    fit_operator: Operator = "reduced"  # eigenpairs inside the loss
+    rounds: int = 4  # of operator and correspondence in turn
+    coordinates: Coordinates = "hamiltonian"  # eigenfunctions in which vertices are matched
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.spectral_modes > self.galerkin_modes:
+            raise InputError(
+                f"spectral_modes={self.spectral_modes} exceeds galerkin_modes="
+                f"{self.galerkin_modes}; a reduced operator has no more modes than its basis"
+            )
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Widths of the hidden layers of the neural field."""
+        return (self.hidden_width,) * self.hidden_layers
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class GuidedRecipe(Recipe):
+    """Preset ``default``: distances to the anchors guide, bending follows, the operator helps.
+
+    There are at most ``rounds`` proposals by the operator, and none from ``many_anchors`` on.
+    """
+
+    name: ClassVar[str] = "guided"
+
+    encoding_modes: int = 60
+    weight_topology: float = 0.0  # with a dense map to learn from, this term changes nothing
+    weight_spectral: float = 0.0  # nor does this one
+    fit_steps: int = 20
+    rounds: int = 3
+
+    start: Start = "distances"  # of the map: distances to the anchors, or a similarity by them
+    calibrate_distances: bool = True  # take known discrepancies between anchors out
+    orientation_weight: float = 0.15  # as a share of the anchor spacing; 0 = none
+    anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off
+    unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
+    pin_anchors: bool = True  # while bending; if not, they only lead to the first map
+    bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
+    relief: bool = True  # curvature: like goes to like
+    negatives: bool = True  # the operator also learns where the region is not
+    insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
+    many_anchors: int = 13  # from here on the operator proposes nothing: it would change nothing
+    gain_needed: float = 0.02  # a round's pose must be less distorted by this share to be kept
+
+
+@dataclass(frozen=True)
+class PaperRecipe(Recipe):
+    """Preset ``paper``: the reciprocal loop of Sec. 4.2, then dense refinement (App. D)."""
+
+    name: ClassVar[str] = "paper"
+
+    # Operator estimation (Sec. 4.2)
+    loss_operator: Operator = "reduced"  # eigenpairs inside the loss
 
     # Reciprocal refinement (Sec. 4.2)
-    rounds: int = 4  # fits after the first; second looks at most (guided)
     readout_operator: Operator = "reduced"  # eigenpairs for support, alignment and refinement
     support_threshold: float = 0.01  # eta: in the region where energy > eta * mu_1
     distortion_neighbours: int = 30  # neighbours in the local mapping distortion (LMD)
@@ -74,121 +162,159 @@ class Settings:
     refine_learning_rate: float = 1e-2  # of Adam (neural-zoomout)
     refine_weight_decay: float = 1e-5  # of Adam (neural-zoomout)
 
-    # Departures from the paper, used by the recipe "guided"
-    start: Start = "distances"  # of the map: distances to the anchors, or laid on by them
-    calibrate_distances: bool = True  # take known discrepancies between anchors out
-    turn_weight: float = 0.15  # orientation evidence, as a share of the anchor spacing; 0 = none
-    anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off
-    unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
-    hold_anchors: bool = True  # while bending; if not, they only lead to the first map
-    bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
-    relief: bool = True  # curvature: where a surface looks alike
-    coordinates: Coordinates = "hamiltonian"  # of the second look, or of the reciprocal loop
-    negatives: bool = True  # the operator also learns where the region is not
-    insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
-    many_anchors: int = 13  # from here on there is no second look: it would change nothing
-    gain_needed: float = 0.02  # a round's pose must be less distorted by this share to be kept
-
     def __post_init__(self) -> None:
-        for field, kind in _kinds().items():
-            value = getattr(self, field)
-            choices = get_args(kind)
-            if choices and value not in choices:
-                raise InputError(
-                    f"setting {field}={value!r} is not one of {', '.join(map(str, choices))}"
-                )
-            if kind is str and not isinstance(value, str):
-                raise InputError(f"setting {field}={value!r} must be a text")
-            if kind is bool and not isinstance(value, bool):
-                raise InputError(f"setting {field}={value!r} must be true or false")
-            if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
-                raise InputError(f"setting {field}={value!r} must be a whole number")
-            if kind is int and value >= 2**63:
-                raise InputError(f"setting {field} must be below 2**63; give a smaller number")
-            if kind is float and not _is_finite_number(value):
-                raise InputError(f"setting {field}={value!r} must be a finite number")
-            if kind in (int, float) and value < _least(field):
-                raise InputError(f"setting {field}={value} must be at least {_least(field)}")
-        if 0 < self.solve_vertices < FEWEST_SOLVED:
-            raise InputError(
-                f"setting solve_vertices={self.solve_vertices} leaves too little of a surface; "
-                f"give at least {FEWEST_SOLVED}, or 0 to solve on all vertices"
-            )
-        if self.recipe == "reciprocal" and self.coordinates == "none":
-            raise InputError("coordinates=none leaves the recipe 'reciprocal' nothing to work with")
-        if self.spectral_modes > self.galerkin_modes:
-            raise InputError(
-                f"spectral_modes={self.spectral_modes} exceeds galerkin_modes="
-                f"{self.galerkin_modes}; a reduced operator has no more modes than its basis"
-            )
+        super().__post_init__()
+        if self.coordinates == "none":
+            raise InputError("coordinates=none leaves the recipe 'paper' nothing to work with")
         if self.refine_last < self.refine_first:
             raise InputError(
                 f"refine_last={self.refine_last} is below refine_first={self.refine_first}"
             )
 
+
+RECIPES: dict[str, type[GuidedRecipe] | type[PaperRecipe]] = {
+    recipe.name: recipe for recipe in (GuidedRecipe, PaperRecipe)
+}
+
+
+@dataclass(frozen=True)
+class Settings(_Checked):
+    """All choices of one match. ``Settings()`` is preset ``default``, what `nho.match` uses.
+
+    >>> Settings(seed=1).replace(rounds=2).recipe.rounds
+    2
+    >>> Settings(recipe=PaperRecipe(fit_steps=50)).recipe.name
+    'paper'
+    """
+
+    seed: int = 0  # initial weights of the networks
+    threads: int = 0  # worker threads; 0 = every core. The answer does not depend on it.
+    solve_vertices: int = 10_000  # larger meshes are solved on about so many; 0 = on all of them
+    checkpoints: str = ""  # learned methods: files or folders, by commas; empty = the shipped ones
+    recipe: GuidedRecipe | PaperRecipe = field(default_factory=GuidedRecipe)  # how it is solved
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 0 < self.solve_vertices < FEWEST_SOLVED:
+            raise InputError(
+                f"setting solve_vertices={self.solve_vertices} leaves too little of a surface; "
+                f"give at least {FEWEST_SOLVED}, or 0 to solve on all vertices"
+            )
+
     def replace(self, /, **changes: Any) -> Settings:
-        """A copy with some settings changed; an unknown name is an error that lists near ones."""
-        for name in changes:
-            _check_name(name)
-        return dataclasses.replace(self, **changes)
+        """A copy with some settings changed, general ones or fields of its recipe."""
+        recipe = changes.pop("recipe", self.recipe)
+        general, own = _kinds(Settings), {}
+        for name in [*changes]:
+            _check_name(name, recipe)
+            if name not in general:
+                own[name] = changes.pop(name)
+        return dataclasses.replace(self, recipe=recipe.replace(**own), **changes)
 
     def with_text(self, assignments: list[str]) -> Settings:
         """A copy changed by ``key=value`` strings, as given to ``--set``."""
         changes: dict[str, Any] = {}
-        hints = _kinds()
+        kinds = _kinds(Settings) | _kinds(type(self.recipe))
         for assignment in assignments:
             name, separator, text = (part.strip() for part in assignment.partition("="))
             if not separator:
                 raise InputError(f"--set {assignment!r} is not of the form key=value")
-            _check_name(name)
-            kind = hints[name]
+            if name == "recipe":
+                raise InputError(f"--set {assignment}: choose the recipe by --preset default|paper")
+            _check_name(name, self.recipe)
+            kind = kinds[name]
             try:
                 changes[name] = _parsed(kind, text)
             except (ValueError, KeyError):
                 wanted = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
                 raise InputError(f"--set {assignment}: {text!r} is not {wanted}") from None
-        return dataclasses.replace(self, **changes)
+        return self.replace(**changes)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return dataclasses.asdict(self)
+        """Plain values, ready for JSON; those of the recipe behind its name."""
+        values = dataclasses.asdict(self)
+        return {**values, "recipe": {"name": self.recipe.name, **values["recipe"]}}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Settings:
-        """The inverse of `as_dict`."""
-        return cls().replace(**values)
+        """The inverse of `as_dict`; a flat table, as earlier versions wrote it, is read as well."""
+        own = values.get("recipe", {})
+        if isinstance(own, str):
+            return _from_flat(values)
+        if not isinstance(own, dict) or own.get("name") not in RECIPES:
+            raise InputError(f"recipe {own!r} is unknown; its name is {' or '.join(RECIPES)}")
+        chosen = RECIPES[own["name"]]
+        general = {name: value for name, value in values.items() if name != "recipe"}
+        fields = {name: value for name, value in own.items() if name != "name"}
+        return cls(recipe=chosen()).replace(**fields, **general)
+
+    def flat(self) -> dict[str, Any]:
+        """Every setting by name: the general ones, the recipe's name, then its own."""
+        own = self.as_dict()["recipe"]
+        return {**self.as_dict(), "recipe": own.pop("name"), **own}
 
     def to_json(self) -> str:
         """Settings as a JSON text, keys in the order of this file."""
         return json.dumps(self.as_dict(), indent=2)
 
 
-@cache  # evaluating the annotations takes a millisecond
-def _kinds() -> dict[str, Any]:
-    """The type of every setting."""
-    return get_type_hints(Settings)
+def preset(name: str) -> Settings:
+    """Settings by preset name (``"default"`` or ``"paper"``)."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise InputError(f"preset {name!r} is unknown; choose {' or '.join(PRESETS)}") from None
 
 
-def _parsed(kind: Any, text: str) -> Any:
-    """The value that a text stands for; ValueError if it is none of that kind."""
-    if kind is bool:
-        return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-            text.lower()
-        ]
-    return kind(text) if kind in (int, float) else text
+def _from_flat(values: dict[str, Any]) -> Settings:
+    """Settings from a table of all fields of both recipes, those of the other one left out."""
+    names = {"reciprocal": "paper", "guided": "guided"}
+    if values["recipe"] not in names:
+        raise InputError(f"recipe {values['recipe']!r} is unknown; it is one of {', '.join(names)}")
+    base = Settings(recipe=RECIPES[names[values["recipe"]]]())
+    other = _of_other_recipes(base.recipe)
+    changes = {RENAMED.get(name, name): value for name, value in values.items() if name != "recipe"}
+    return base.replace(**{name: value for name, value in changes.items() if name not in other})
 
 
-def _least(name: str) -> float:
+def _kinds(of: type[_Checked]) -> dict[str, Any]:
+    """The type of every field of a class of settings."""
+    if of not in _KINDS:  # evaluating the annotations takes a millisecond
+        hints = get_type_hints(of)
+        _KINDS[of] = {each.name: hints[each.name] for each in dataclasses.fields(of)}
+    return _KINDS[of]
+
+
+def _check(name: str, kind: Any, value: Any) -> None:
+    """Refuse a value that is not of its kind."""
+    if name == "recipe":
+        if not isinstance(value, Recipe):
+            raise InputError(f"recipe={value!r} must be a GuidedRecipe or a PaperRecipe")
+        return
+    choices = get_args(kind)
+    if choices and value not in choices:
+        raise InputError(f"setting {name}={value!r} is not one of {', '.join(map(str, choices))}")
+    if kind is str and not isinstance(value, str):
+        raise InputError(f"setting {name}={value!r} must be a text")
+    if kind is bool and not isinstance(value, bool):
+        raise InputError(f"setting {name}={value!r} must be true or false")
+    if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InputError(f"setting {name}={value!r} must be a whole number")
+    if kind is int and value >= 2**63:
+        raise InputError(f"setting {name} must be below 2**63; give a smaller number")
+    if kind is float and not _is_finite_number(value):
+        raise InputError(f"setting {name}={value!r} must be a finite number")
+    if kind in (int, float) and value < _least(name, kind):
+        raise InputError(f"setting {name}={value} must be at least {_least(name, kind)}")
+
+
+def _least(name: str, kind: type) -> float:
     """Smallest sensible value of a numeric setting."""
-    may_be_zero = {"seed", "threads", "rounds", "fit_steps", "refine_steps", "refine_later_steps"}
-    may_be_zero |= {"refine_rows", "turn_weight", "anchor_limit", "gain_needed", "solve_vertices"}
-    if name in may_be_zero or name.startswith("weight_") or name == "refine_weight_decay":
+    if name in _MAY_BE_ZERO:
         return 0
     if name == "distortion_neighbours":
         return 3
-    if _kinds()[name] is int:
-        return 1
-    return 1e-12
+    return 1 if kind is int else 1e-12
 
 
 def _is_finite_number(value: object) -> bool:
@@ -200,32 +326,41 @@ def _is_finite_number(value: object) -> bool:
     )
 
 
-def _check_name(name: str) -> None:
-    names = [field.name for field in dataclasses.fields(Settings)]
-    if name not in names:
-        import difflib
+def _parsed(kind: Any, text: str) -> Any:
+    """The value that a text stands for; ValueError or KeyError if it is not of that kind."""
+    if kind is bool:
+        return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+            text.lower()
+        ]
+    return kind(text) if kind in (int, float) else text
 
-        near = difflib.get_close_matches(name, names, n=3) or names
-        raise InputError(f"setting {name!r} does not exist; did you mean {', '.join(near)}?")
+
+def _of_other_recipes(recipe: Recipe) -> dict[str, str]:
+    """Fields that only another recipe has, with its name."""
+    own = _kinds(type(recipe))
+    others = (other for other in RECIPES.values() if other is not type(recipe))
+    return {name: other.name for other in others for name in _kinds(other) if name not in own}
+
+
+def _check_name(name: str, recipe: Recipe) -> None:
+    """Refuse a name that is no setting of a match by this recipe, and say what it may be."""
+    names = [*_kinds(Settings), *_kinds(type(recipe))]
+    if name in names:
+        return
+    if name in RENAMED:
+        raise InputError(f"setting {name!r} is called {RENAMED[name]!r} now")
+    elsewhere = _of_other_recipes(recipe)
+    if name in elsewhere:
+        presets = [key for key, each in PRESETS.items() if each.recipe.name == elsewhere[name]]
+        raise InputError(
+            f"setting {name!r} belongs to the recipe {elsewhere[name]!r} (preset {presets[0]}); "
+            f"the recipe here is {recipe.name!r}"
+        )
+    near = difflib.get_close_matches(name, names, n=3) or names
+    raise InputError(f"setting {name!r} does not exist; did you mean {', '.join(near)}?")
 
 
 PRESETS: dict[str, Settings] = {
-    "paper": Settings(),
-    "default": Settings(
-        solve_vertices=10_000,
-        recipe="guided",
-        rounds=3,
-        fit_steps=20,
-        encoding_modes=60,
-        weight_spectral=0.0,  # with a dense map to learn from, these two terms change nothing
-        weight_topology=0.0,
-    ),
+    "paper": Settings(solve_vertices=0, recipe=PaperRecipe()),
+    "default": Settings(),
 }
-
-
-def preset(name: str) -> Settings:
-    """Settings by preset name (``"default"`` or ``"paper"``)."""
-    try:
-        return PRESETS[name]
-    except KeyError:
-        raise InputError(f"preset {name!r} is unknown; choose {' or '.join(PRESETS)}") from None

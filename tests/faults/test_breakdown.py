@@ -12,9 +12,9 @@ from nho.operator.field import NeuralField
 from nho.operator.fitting import fit_operator
 from nho.operator.network import Adam
 from nho.operator.refinement import NeuralAdjointMap, refine
-from nho.progress import ignore
 from nho.runtime.parallel import SERIAL
-from nho.settings import Settings, preset
+from nho.runtime.run import Run, Stage
+from nho.settings import PaperRecipe, preset
 from tests.faults.given import match_words
 from tests.faults.running import run_here
 
@@ -24,7 +24,7 @@ STEPS = 12
 class Bowl:
     """An objective with its lowest loss in the middle of the fit, that breaks at a given step."""
 
-    settings = Settings(fit_steps=STEPS, fit_learning_rate=1e-2)
+    recipe = PaperRecipe(fit_steps=STEPS, fit_learning_rate=1e-2)
 
     def __init__(self, at=None, how="loss"):
         self._at, self._how = at, how
@@ -53,7 +53,7 @@ def field():
 
 def fitted(objective):
     of = field()
-    return of, *fit_operator(of, objective, np.arange(3), "fit", ignore)
+    return of, *fit_operator(of, objective, np.arange(3), Stage("fit"))
 
 
 @pytest.mark.parametrize("how", ["loss", "infinite", "gradient", "solver"])
@@ -67,8 +67,8 @@ def test_a_fit_that_breaks_down_ends_with_its_best_iterate(at, how):
     best = int(np.argmin([entry["loss"] for entry in curve])) if counted else 0
     same = field()
     undisturbed = Bowl()
-    undisturbed.settings = Bowl.settings.replace(fit_steps=best)
-    expected, *_ = fit_operator(same, undisturbed, np.arange(3), "fit", ignore)
+    undisturbed.recipe = Bowl.recipe.replace(fit_steps=best)
+    expected, *_ = fit_operator(same, undisturbed, np.arange(3), Stage("fit"))
     assert np.array_equal(indicator, expected) and np.array_equal(of.parameters, same.parameters)
 
 
@@ -122,11 +122,11 @@ def data():
 @pytest.mark.parametrize("what", ["loss", "gradient"])
 @pytest.mark.parametrize("at", [0, 5, 9])
 def test_a_neural_map_that_breaks_down_keeps_its_best_iterate(at, what, monkeypatch):
-    settings = Settings(refine_learning_rate=1e-2)
+    recipe = PaperRecipe(refine_learning_rate=1e-2)
     Poisoned(monkeypatch, at, what)
     broken = NeuralAdjointMap(6, np.random.default_rng(0))
     with np.errstate(invalid="ignore"):  # inf * 0 in the poison
-        loss, trouble = broken.fit(*data(), settings, 10, SERIAL)
+        loss, trouble = broken.fit(*data(), recipe, 10, SERIAL)
     assert f"at step {at}" in trouble and "best iterate was kept" in trouble
     monkeypatch.undo()
     whole = NeuralAdjointMap(6, np.random.default_rng(0))
@@ -134,12 +134,12 @@ def test_a_neural_map_that_breaks_down_keeps_its_best_iterate(at, what, monkeypa
     if best < 0:
         assert np.isnan(loss) and np.array_equal(broken.parameters, whole.parameters)
         return
-    whole.fit(*data(), settings, best, SERIAL)
+    whole.fit(*data(), recipe, best, SERIAL)
     assert np.array_equal(broken.parameters, whole.parameters) and np.isfinite(loss)
-    assert whole.fit(*data(), settings, 10, SERIAL)[1] == ""
+    assert whole.fit(*data(), recipe, 10, SERIAL)[1] == ""
 
 
-REFINING = Settings(
+REFINING = PaperRecipe(
     refinement="neural-zoomout",
     refine_first=4,
     refine_last=8,
@@ -153,7 +153,7 @@ def refined(random):
     functions = np.random.default_rng(5).standard_normal((60, 8))
     start = np.arange(60)
     start[::7] = 0
-    return start, refine(start, functions, functions, REFINING, random)
+    return start, refine(start, functions, functions, REFINING, random, Run())
 
 
 def test_refinement_goes_on_after_a_stage_that_broke_down(monkeypatch):

@@ -187,5 +187,5 @@ def result() -> MatchResult:
 
 
 def settings_text() -> bytes:
-    values = Settings().as_dict().items()
+    values = {name: value for name, value in Settings().flat().items() if name != "recipe"}.items()
     return "\n".join(f"{name} = {value}" for name, value in values).encode()

@@ -126,7 +126,7 @@ def _result(name: str) -> Callable[[bytes], object]:
 
 def _check_settings(settings: Settings) -> None:
     assert Settings.from_dict(json.loads(settings.to_json())) == settings
-    for value in settings.as_dict().values():
+    for value in settings.flat().values():
         assert not isinstance(value, int | float) or np.isfinite(float(value))
 
 

@@ -11,7 +11,7 @@ from nho.geometry.subdivision import subdivided
 from nho.geometry.surface import project
 from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, cut_by_plane, torus
 
-NOBODY = np.empty(0, dtype=np.int64)
+NO_VERTICES = np.empty(0, dtype=np.int64)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_what_is_left_are_vertices_of_the_fine_mesh_in_its_order(fine):
 
 
 def test_every_vertex_belongs_to_the_cell_of_a_near_one(fine):
-    coarse = coarsened(fine, 700, NOBODY)
+    coarse = coarsened(fine, 700, NO_VERTICES)
     np.testing.assert_array_equal(coarse.cell[coarse.vertex], np.arange(len(coarse.vertex)))
     centre = coarse.mesh.vertices[coarse.cell]
     reach = np.linalg.norm(fine.vertices - centre, axis=1)
@@ -47,13 +47,13 @@ def test_every_vertex_belongs_to_the_cell_of_a_near_one(fine):
 
 
 def test_every_coarse_face_names_a_fine_face_with_its_corners_in_order(fine):
-    coarse = coarsened(fine, 700, NOBODY)
+    coarse = coarsened(fine, 700, NO_VERTICES)
     np.testing.assert_array_equal(coarse.cell[fine.faces[coarse.face]], coarse.mesh.faces)
 
 
 def test_topology_and_orientation_stay(fine):
     for mesh in (fine, torus(120, 60), cut_by_balls(fine, 3, 0.12, seed=1).mesh):
-        coarse = coarsened(mesh, 600, NOBODY).mesh
+        coarse = coarsened(mesh, 600, NO_VERTICES).mesh
         assert euler(coarse) == euler(mesh)
         assert coarse.edge_face_counts.max() == 2
         assert coarse.boundary_vertices.any() == mesh.boundary_vertices.any()
@@ -69,7 +69,7 @@ def test_where_a_tube_is_too_thin_for_the_spacing_vertices_are_added():
 
 
 def test_triangles_are_well_shaped_and_of_one_size(fine):
-    coarse = coarsened(fine, 700, NOBODY).mesh
+    coarse = coarsened(fine, 700, NO_VERTICES).mesh
     sides = np.linalg.norm(np.diff(coarse.vertices[coarse.faces][:, [0, 1, 2, 0]], axis=1), axis=2)
     quality = 4 * np.sqrt(3) * coarse.face_areas / (sides**2).sum(axis=1)  # 1 = equilateral
     assert quality.mean() > 0.85 and np.quantile(quality, 0.02) > 0.5
@@ -77,14 +77,14 @@ def test_triangles_are_well_shaped_and_of_one_size(fine):
 
 
 def test_the_coarse_surface_lies_on_the_fine_one(fine):
-    coarse = coarsened(fine, 1200, NOBODY).mesh
+    coarse = coarsened(fine, 1200, NO_VERTICES).mesh
     gap = project(coarse, fine.vertices)[1]
     assert gap.max() < 0.15 * coarse.mean_edge_length
 
 
 def test_a_rim_stays_where_it_was_with_vertices_of_the_rim_only(fine):
     piece = cut_by_plane(fine, np.array([0.3, 1.0, 0.2]), keep_area=0.5).mesh
-    coarse = coarsened(piece, 500, NOBODY)
+    coarse = coarsened(piece, 500, NO_VERTICES)
     rim = coarse.mesh.boundary_vertices
     assert piece.boundary_vertices[coarse.vertex[rim]].all()
 
@@ -94,7 +94,7 @@ def test_a_rim_stays_where_it_was_with_vertices_of_the_rim_only(fine):
     # A plane cut through triangles zigzags, and the coarse rim cuts the corners.
     smooth = subdivided(bumpy_sphere(2, seed=3), 9000).mesh
     piece = cut_by_balls(smooth, 1, 0.3, seed=0).mesh
-    assert length(coarsened(piece, 500, NOBODY).mesh) == pytest.approx(length(piece), rel=0.2)
+    assert length(coarsened(piece, 500, NO_VERTICES).mesh) == pytest.approx(length(piece), rel=0.2)
 
 
 def test_thin_parts_do_not_melt_together():

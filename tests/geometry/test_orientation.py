@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from nho.geometry.mesh import Mesh
-from nho.geometry.orientation import near_pairs, turns
+from nho.geometry.orientation import near_pairs, signed_angles
 from nho.geometry.sampling import sample_vertices
 from nho.recipes.guided.distance_evidence import AnchorDistances
 
 
 def turned_alike(partial: Mesh, full: Mesh, distances: AnchorDistances) -> float:
-    return distances.turning(partial, full).alike(distances.anchors)
+    return distances.orientation(partial, full).alike(distances.anchors)
 
 
 def self_distances(mesh: Mesh, count: int) -> AnchorDistances:
@@ -47,14 +47,14 @@ def test_near_pairs_of_three_anchors_are_all_three():
 def test_turns_keep_under_rigid_motion_and_flip_in_a_mirror(whole):
     distances = self_distances(whole, 8)
     pairs = near_pairs(distances.between_partial)
-    plain = turns(whole, distances.partial, pairs)
+    plain = signed_angles(whole, distances.partial, pairs)
     matrix = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
     matrix *= np.sign(np.linalg.det(matrix))
     moved = Mesh(5 * whole.vertices @ matrix + 1, whole.faces)
-    np.testing.assert_allclose(turns(moved, 5 * distances.partial, pairs), plain, atol=1e-9)
+    np.testing.assert_allclose(signed_angles(moved, 5 * distances.partial, pairs), plain, atol=1e-9)
     # The mirror image of a surface, its faces still turned outwards.
     mirrored = Mesh(whole.vertices * [-1, 1, 1], whole.faces[:, ::-1])
-    np.testing.assert_allclose(turns(mirrored, distances.partial, pairs), -plain, atol=1e-9)
+    np.testing.assert_allclose(signed_angles(mirrored, distances.partial, pairs), -plain, atol=1e-9)
     assert np.abs(plain).mean() > 0.2 and np.abs(plain).max() <= 1 + 1e-9
 
 
@@ -68,7 +68,7 @@ def test_turns_on_a_plane_are_the_sine_of_the_angle_between_the_anchors():
     mesh = Mesh(np.column_stack([i, j, 0 * i]).astype(float), faces)
     sources = np.array([[-40.0, 10.0], [10.0, -40.0]])  # far: their gradients are nearly constant
     straight = np.linalg.norm(mesh.vertices[None, :, :2] - sources[:, None], axis=2)
-    found = turns(mesh, straight, np.array([[0, 1]]))[0]
+    found = signed_angles(mesh, straight, np.array([[0, 1]]))[0]
     middle = 10 * size + 10
     assert found[middle] == pytest.approx(1.0, abs=0.01)  # from +x to +y: a left turn
 

@@ -10,7 +10,7 @@ import pytest
 
 from nho.errors import InputError
 from nho.lab import baselines
-from nho.settings import Settings
+from nho.settings import PaperRecipe, Settings
 
 LEARNED = [name for name, method in baselines.BASELINES.items() if method.learned]
 
@@ -39,9 +39,8 @@ from nho.learned.matcher import Features  # noqa: E402
 from nho.learned.methods import METHODS, new_matcher  # noqa: E402
 from nho.operator.spectra import analyse  # noqa: E402
 from nho.problem.preparation import prepare  # noqa: E402
-from nho.progress import ignore  # noqa: E402
 from nho.recipes import paper as reciprocal  # noqa: E402
-from nho.runtime.parallel import SERIAL  # noqa: E402
+from nho.runtime.run import Run  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def settings(tmp_path_factory):
                 Architecture(method, "hks", outputs=16, width=16, blocks=2, modes=40, map_modes=20)
             )
         save_checkpoint(folder / f"{method}.npz", net)
-    return Settings(weights=str(folder), threads=1)
+    return Settings(checkpoints=str(folder), threads=1)
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNED if name != "nho-dpfm"])
@@ -98,7 +97,7 @@ def oracle(piece, whole, monkeypatch):
     """Features that know the truth but for a corner of the part, which falls into one vertex."""
     wrong = np.flatnonzero(piece.mesh.vertices[:, 0] > np.quantile(piece.mesh.vertices[:, 0], 0.9))
 
-    def features(method, problem, settings, workers=SERIAL):
+    def features(method, problem, run):
         truth = piece.vertex_of_parent.copy()
         truth[wrong] = truth[0]
         full = problem.full.solver_of_given[truth]
@@ -123,7 +122,7 @@ def test_anchors_from_features_are_right_spread_and_at_most_twenty_five(piece, w
 
 
 def test_features_that_say_nothing_give_no_anchors_but_a_sentence(piece, whole, monkeypatch):
-    def noise(method, problem, settings, workers=SERIAL):
+    def noise(method, problem, run):
         random = np.random.default_rng(0)
         rows = [
             random.standard_normal((side.mesh.n_vertices, 8))
@@ -140,15 +139,15 @@ def test_features_that_say_nothing_give_no_anchors_but_a_sentence(piece, whole, 
 def test_the_operator_gets_what_is_undistorted_and_the_alignment_what_is_mutual(
     piece, whole, oracle
 ):
-    problem, settings = prepare(piece.mesh, whole, None), Settings()
-    region, aligning = two_sets(problem, settings, SERIAL)
-    seen = dpfm_anchors.features_of("dpfm", problem, settings)
+    problem = prepare(piece.mesh, whole, None)
+    region, aligning = two_sets(problem, Run())
+    seen = dpfm_anchors.features_of("dpfm", problem, Run())
     own, other = (
         rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (seen.partial, seen.full)
     )
     cosine = own @ other.T
     target, back = cosine.argmax(axis=1), cosine.argmax(axis=0)
-    distortion = pairs.distortion_of(problem, target, settings)
+    distortion = pairs.distortion_of(problem, target)
     mutual = back[target] == np.arange(len(target))
     for found, kept in ((region, distortion < 0.42), (aligning, mutual & (distortion < 1.5))):
         assert np.array_equal(found, np.stack([np.arange(len(target)), target], axis=1)[kept])
@@ -157,7 +156,7 @@ def test_the_operator_gets_what_is_undistorted_and_the_alignment_what_is_mutual(
 
 def test_each_set_of_anchors_has_its_own_role_in_the_loop(piece, whole, oracle, monkeypatch):
     problem = prepare(piece.mesh, whole, None)
-    region, aligning = two_sets(problem, Settings(), SERIAL)
+    region, aligning = two_sets(problem, Run())
     region, aligning = region[::4], aligning[::5]
     fitted, aligned = [], []
 
@@ -171,9 +170,8 @@ def test_each_set_of_anchors_has_its_own_role_in_the_loop(piece, whole, oracle, 
 
     monkeypatch.setattr(reciprocal, "fit_operator", fit)
     monkeypatch.setattr(reciprocal, "align", align)
-    settings = Settings(rounds=1, refinement="none")
-    shapes = analyse(problem, settings, SERIAL)
-    loop = reciprocal.ReciprocalLoop(shapes, region, SERIAL, ignore, aligning)
+    run = Run(Settings(recipe=PaperRecipe(rounds=1, refinement="none")))
+    loop = reciprocal.ReciprocalLoop(analyse(problem, run), region, run, aligning)
     loop.run()
     assert np.array_equal(fitted[0], region[:, 1]) and aligned[0] == len(aligning)
     assert np.array_equal(fitted[1][: len(region)], region[:, 1]) and len(fitted[1]) > len(region)
@@ -190,4 +188,4 @@ def test_ours_from_features_finds_region_and_map_without_anchors(piece, whole, o
     inside = np.zeros(whole.n_vertices, dtype=bool)
     inside[piece.vertex_of_parent] = True
     assert (found.region & inside).sum() / (found.region | inside).sum() > 0.6
-    assert found.settings.recipe == "reciprocal"
+    assert isinstance(found.settings.recipe, PaperRecipe)

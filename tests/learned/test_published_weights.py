@@ -53,7 +53,7 @@ def test_the_cat_is_matched_as_published(data, weights, method, file, error, ove
     folder = data / "shrec16_cat"
     partial, full = (Mesh.read(folder / f"cuts-{name}.off") for name in ("cat1", "cat"))
     truth = read_ground_truth(folder / "cuts-cat1_cuts-cat.map", partial, full)
-    settings = Settings(weights=str(weights / file), threads=1)
+    settings = Settings(checkpoints=str(weights / file), threads=1)
     found = evaluate(baselines.run(method, partial, full, None, settings), full, truth)
     assert found.geodesic_error < error
     assert found.iou > overlap
@@ -61,7 +61,7 @@ def test_the_cat_is_matched_as_published(data, weights, method, file, error, ove
 
 def test_wormhole_matches_a_body_with_holes(data, weights):
     pair = FAMILIES["pfaust_m"].load(data, "tr_reg_003-tr_reg_070")
-    settings = Settings(weights=str(weights), threads=1)
+    settings = Settings(checkpoints=str(weights), threads=1)
     result = baselines.run("wormhole", pair.partial, pair.full, None, settings)
     assert evaluate(result, pair.full, pair.truth).geodesic_error < 8
     # The variant of the gradient features that the weights were trained with is the only one.

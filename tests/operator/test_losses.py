@@ -8,7 +8,7 @@ import pytest
 from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.operator.hamiltonian import ReducedHamiltonian
 from nho.operator.losses import (
-    NOBODY,
+    NO_VERTICES,
     Objective,
     anchor_loss,
     area_loss,
@@ -17,7 +17,7 @@ from nho.operator.losses import (
     topology_loss,
 )
 from nho.operator.persistence import Superlevels
-from nho.settings import Settings
+from nho.settings import PaperRecipe
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_anchor_loss_survives_an_indicator_of_zero():
 
 
 def test_objective_is_the_weighted_sum_and_skips_what_weighs_nothing(setting):
-    settings = Settings(weight_topology=0.0)
+    recipe = PaperRecipe(weight_topology=0.0)
     objective = Objective(
         setting["mass"],
         0.4 * setting["mass"].sum(),
@@ -133,7 +133,7 @@ def test_objective_is_the_weighted_sum_and_skips_what_weighs_nothing(setting):
         setting["tau"],
         setting["hamiltonian"],
         setting["superlevels"],
-        settings,
+        recipe,
     )
     loss, gradient, values = objective(setting["s"], setting["anchors"])
     assert set(values) == {"anchor", "area", "spectral"}
@@ -144,7 +144,7 @@ def test_objective_is_the_weighted_sum_and_skips_what_weighs_nothing(setting):
 
 
 def test_evidence_loss_without_negatives_is_the_anchor_loss(setting):
-    value, gradient = evidence_loss(setting["s"], setting["anchors"], NOBODY)
+    value, gradient = evidence_loss(setting["s"], setting["anchors"], NO_VERTICES)
     expected, expected_gradient = anchor_loss(setting["s"], setting["anchors"])
     assert value == expected
     np.testing.assert_array_equal(gradient, expected_gradient)
@@ -177,7 +177,7 @@ def test_evidence_loss_survives_certainty_on_the_wrong_side():
 
 
 def test_objective_counts_negatives_in_its_anchor_term(setting):
-    settings = Settings(weight_area=0.0, weight_topology=0.0, weight_spectral=0.0)
+    recipe = PaperRecipe(weight_area=0.0, weight_topology=0.0, weight_spectral=0.0)
     objective = Objective(
         setting["mass"],
         1.0,
@@ -185,7 +185,7 @@ def test_objective_counts_negatives_in_its_anchor_term(setting):
         setting["tau"],
         setting["hamiltonian"],
         setting["superlevels"],
-        settings,
+        recipe,
     )
     outside = np.array([1, 2, 3])
     loss, gradient, values = objective(setting["s"], setting["anchors"], outside)

@@ -10,7 +10,8 @@ from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.operator.refinement import NeuralAdjointMap, refine, rms_normalised, stages
 from nho.progress import Progress
 from nho.runtime.parallel import workers
-from nho.settings import Settings
+from nho.runtime.run import Run
+from nho.settings import PaperRecipe
 
 
 def test_neural_adjoint_map_has_the_papers_number_of_parameters():
@@ -66,7 +67,7 @@ def test_fit_equals_geomfum_from_the_same_weights():
     assert sum(p.numel() for p in theirs.parameters()) == len(ours.parameters)
     x = random.standard_normal((300, d)).astype(np.float32)
     y = (x @ random.standard_normal((d, d)) + 0.1 * np.sin(x)).astype(np.float32)
-    settings = Settings()
+    settings = PaperRecipe()
     ours.fit(x, y, settings, 60)
     optimiser = torch.optim.Adam(theirs.parameters(), lr=1e-2, weight_decay=1e-5)
     for _ in range(60):
@@ -84,7 +85,7 @@ def test_fit_has_the_same_bits_for_any_number_of_threads():
     for threads in (1, 2):
         with workers(threads) as pool:
             nam = NeuralAdjointMap(8, np.random.default_rng(0))
-            nam.fit(x, y, Settings(refine_rows=4000), 5, pool)
+            nam.fit(x, y, PaperRecipe(refine_rows=4000), 5, pool)
             results.append(nam.parameters)
     assert np.array_equal(*results)
 
@@ -99,7 +100,7 @@ def test_a_sample_of_the_rows_serves_all_of_them():
     errors = {}
     for rows in (0, 1000):
         nam = NeuralAdjointMap(20, np.random.default_rng(0))
-        nam.fit(x, y, Settings(refine_rows=rows), 100)
+        nam.fit(x, y, PaperRecipe(refine_rows=rows), 100)
         errors[rows] = ((nam(x) - y) ** 2).mean()
     assert errors[1000] < 1.3 * errors[0] < 0.3 * y.var()
 
@@ -108,19 +109,19 @@ def test_a_larger_map_starts_from_what_the_smaller_one_knows():
     random = np.random.default_rng(8)
     x, y = curved(random, 800)
     small = NeuralAdjointMap(12, random)
-    small.fit(x[:, :12], y[:, :12], Settings(), 200)
+    small.fit(x[:, :12], y[:, :12], PaperRecipe(), 200)
     grown, fresh = NeuralAdjointMap(20, random, small), NeuralAdjointMap(20, random)
     narrow = np.where(np.arange(20) < 12, x, 0)  # the new coordinates say nothing
     known = np.abs(grown(narrow)[:, :12] - small(x[:, :12]))
     assert known.max() < 1e-4
-    assert grown.fit(x, y, Settings(), 30)[0] < 0.7 * fresh.fit(x, y, Settings(), 30)[0]
+    assert grown.fit(x, y, PaperRecipe(), 30)[0] < 0.7 * fresh.fit(x, y, PaperRecipe(), 30)[0]
 
 
 def test_stages_are_the_papers():
-    assert stages(Settings(), 100) == list(range(20, 101, 5))
-    assert len(stages(Settings(), 100)) == 17
-    assert stages(Settings(), 33) == [20, 25, 30]
-    assert stages(Settings(), 11) == [11]
+    assert stages(PaperRecipe(), 100) == list(range(20, 101, 5))
+    assert len(stages(PaperRecipe(), 100)) == 17
+    assert stages(PaperRecipe(), 33) == [20, 25, 30]
+    assert stages(PaperRecipe(), 11) == [11]
 
 
 def test_normalised_columns_have_unit_rms_and_zero_columns_stay_zero():
@@ -136,14 +137,14 @@ def test_refinement_repairs_a_noisy_map_between_equal_shapes(whole, kind):
     n = len(whole.vertices)
     distance = distances_from(edge_graph(whole), np.arange(n))
     start = np.argsort(distance, axis=1)[np.arange(n), random.integers(0, 30, n)]
-    settings = Settings(refinement=kind, refine_last=50)
+    settings = PaperRecipe(refinement=kind, refine_last=50)
     events: list[Progress] = []
     target, curve, troubles = refine(
-        start, functions, functions, settings, random, progress=events.append
+        start, functions, functions, settings, random, Run(progress=events.append)
     )
     assert troubles == []
     before = distance[np.arange(n), start].mean()
     after = distance[np.arange(n), target].mean()
     assert after < 0.25 * before
     assert [row["dimension"] for row in curve] == stages(settings, 50)
-    assert [event.step for event in events] == list(range(1, len(curve) + 1))
+    assert [event.step for event in events] == list(range(len(curve) + 1))

@@ -16,13 +16,13 @@ from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.pipeline import multiresolution as coarse_module
-from nho.pipeline.multiresolution import carried_up, coarse_pair
+from nho.pipeline.multiresolution import coarse_pair, upsample
 from nho.pipeline.upsampling import carried_images, located, on_surface
 from nho.problem.preparation import prepare
-from nho.problem.solution import Answer
+from nho.problem.solution import Solution
 from nho.recipes import paper as reciprocal
 from nho.runtime.parallel import SERIAL
-from nho.runtime.stopwatch import Stopwatch
+from nho.runtime.run import Run
 
 DIRECT = nho.preset("default").replace(rounds=1, fit_steps=10, solve_vertices=0)
 COARSE = DIRECT.replace(solve_vertices=600)
@@ -237,14 +237,14 @@ def test_the_coarse_problem_keeps_anchors_and_the_way_back(large, part, pairs):
     assert density[0] == pytest.approx(density[1], rel=0.2)
 
 
-def test_an_answer_of_the_papers_recipe_is_carried_up_as_it_is(large, part, pairs):
+def test_an_answer_of_the_papers_recipe_is_upsampled_as_it_is(large, part, pairs):
     settings = nho.preset("paper").replace(
         fit_steps=20, rounds=0, galerkin_modes=60, refine_last=30, refinement="zoomout"
     )
     problem = prepare(part.mesh, large, pairs)
     pair = coarse_pair(problem, 600, SERIAL)
-    coarse = reciprocal.solve(pair.problem, settings, SERIAL, Stopwatch(), lambda event: None)
-    fine = carried_up(problem, pair, coarse, SERIAL)
+    coarse = reciprocal.solve(pair.problem, Run(settings))
+    fine = upsample(problem, pair, coarse, SERIAL)
     score = fine.region_score[pair.full.vertex]
     np.testing.assert_allclose(score, coarse.region_score, atol=1e-12)
     assert len(np.unique(fine.region_score)) > 1000  # in between, not copied cell by cell
@@ -288,7 +288,7 @@ def test_a_size_too_small_for_a_surface_is_refused(count):
         COARSE.replace(solve_vertices=count)
 
 
-def test_a_partial_mesh_that_is_inside_out_is_carried_up_to_the_right_sheet(large, part, pairs):
+def test_a_partial_mesh_that_is_inside_out_is_upsample_to_the_right_sheet(large, part, pairs):
     """The full shape has a second sheet close inside the first, facing the other way."""
     n = len(large.vertices)
     both = Mesh(
@@ -311,8 +311,8 @@ def test_a_partial_mesh_that_is_inside_out_is_carried_up_to_the_right_sheet(larg
         sheet = Mesh(pair.full.mesh.vertices, pair.full.mesh.faces[chosen])
         points = nho.project(sheet, pair.partial.mesh.vertices + shift)[0]
         points = SurfacePoints(chosen[points.face], points.barycentric)
-        answer = Answer(points, np.ones(len(points)), np.ones(len(pair.full.vertex)), COARSE)
-        fine = carried_up(problem, pair, answer, SERIAL)
+        answer = Solution(points, np.ones(len(points)), np.ones(len(pair.full.vertex)), COARSE)
+        fine = upsample(problem, pair, answer, SERIAL)
         found = problem.full.given_face[fine.points.face]
         assert (found < len(large.faces)).mean() > 0.99
 
@@ -321,7 +321,7 @@ def test_everything_else_of_an_answer_is_carried_to_its_own_vertex(large, part, 
     problem = prepare(part.mesh, large, pairs)
     pair = coarse_pair(problem, 600, SERIAL)
     vertices = pair.partial.mesh.vertices
-    coarse = Answer(
+    coarse = Solution(
         points=nho.project(pair.full.mesh, vertices)[0],
         confidence=0.5 + 0.1 * vertices[:, 0],
         region_score=np.full(len(pair.full.vertex), 0.5),
@@ -334,7 +334,7 @@ def test_everything_else_of_an_answer_is_carried_to_its_own_vertex(large, part, 
         next_anchor=17,
         signals=np.stack([vertices[:, 1], vertices[:, 2]], axis=1),
     )
-    fine = carried_up(problem, pair, coarse, SERIAL)
+    fine = upsample(problem, pair, coarse, SERIAL)
     there = problem.partial.mesh.vertices
     # A zigzag of the fine rim lies outside the coarse one; all else is interpolated.
     edge = pair.partial.mesh.mean_edge_length
@@ -344,7 +344,7 @@ def test_everything_else_of_an_answer_is_carried_to_its_own_vertex(large, part, 
     assert fine.next_anchor == pair.partial.vertex[17] != 17
     assert fine.suspects.tolist() == [2] and fine.curves == coarse.curves
     assert fine.status == "odd" and fine.warnings[-1] == "told" and len(fine.warnings) == 2
-    assert carried_up(problem, pair, replace(coarse, next_anchor=-1), SERIAL).next_anchor == -1
+    assert upsample(problem, pair, replace(coarse, next_anchor=-1), SERIAL).next_anchor == -1
 
 
 # ---- carrying, by itself ------------------------------------------------------------------------

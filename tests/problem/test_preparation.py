@@ -63,7 +63,7 @@ def check_side(side, given):
     expected = (seen - seen.mean(axis=0)) * ratio[0]
     np.testing.assert_allclose(side.mesh.vertices, expected, atol=1e-12)
     # Values at solver vertices return to every given vertex at the same place.
-    carried = side.spread(seen, np.nan)
+    carried = side.to_given(seen, np.nan)
     assert np.array_equal(carried[known], given.vertices[known])
     assert np.isnan(carried[~known]).all()
     # Faces return with their corners in the same order.
@@ -116,7 +116,9 @@ def test_a_map_of_the_solver_comes_back_in_the_given_order():
     assert len(given) == len(partial.vertices)
     scale = problem.full.mesh.area**0.5 / FULL.area**0.5
     middle = full.vertices[problem.full.given_of_solver].mean(axis=0)
-    expected = problem.partial.spread(points.positions(problem.full.mesh) / scale + middle, np.nan)
+    expected = problem.partial.to_given(
+        points.positions(problem.full.mesh) / scale + middle, np.nan
+    )
     np.testing.assert_allclose(given.positions(full), expected, atol=1e-12)
     unseen = problem.partial.solver_of_given < 0
     assert unseen.sum() == 1 and (given.face[unseen] == -1).all()
@@ -129,7 +131,7 @@ def test_spread_keeps_the_type_and_fills_what_is_missing(missing, kind):
     anchors = np.stack([place[ANCHORS[:, 0]], ANCHORS[:, 1]], axis=1)
     side = prepare(partial, FULL, anchors).partial
     values = np.ones(len(side.mesh.vertices), dtype=kind)
-    spread = side.spread(values, missing)
+    spread = side.to_given(values, missing)
     assert spread.dtype == kind and spread.shape == (len(partial.vertices),)
     assert (spread[place] == 1).all()
     assert (np.delete(spread, place) == missing).all()

@@ -9,7 +9,7 @@ import pytest
 
 from nho.errors import InputError
 from nho.problem.result import ARRAYS, MatchResult
-from nho.settings import Settings
+from nho.settings import GuidedRecipe, Settings
 
 N_PARTIAL, N_FULL = 7, 11
 
@@ -29,7 +29,7 @@ def result():
         region=score > 0.5,
         region_score=score,
         anchors=np.array([[0, 1], [3, 4], [6, 10]]),
-        settings=Settings(seed=3, barrier=12.5, activation="tanh"),
+        settings=Settings(seed=3, recipe=GuidedRecipe(barrier_factor=12.5)),
         status="did not converge",
         warnings=("one", "zwei ü"),
         timings={"total": 1.25, "fit": 0.5},

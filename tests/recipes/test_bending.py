@@ -126,41 +126,41 @@ def test_an_anchor_that_is_an_edge_off_hardly_pulls_the_surface_along(whole, pie
     assert gaps(whole, piece, pose).mean() < 0.2
 
 
-def test_looks_draw_a_surface_to_its_like(whole, piece, bent, anchors):
+def test_relief_draws_a_surface_to_its_like(whole, piece, bent, anchors):
     target = turned_map(whole, piece, 0.3)
     distances = AnchorDistances.measure(bent, whole, anchors[:3])
-    looks = 1.4 * np.sin(3 * whole.vertices)  # unit deviation, different everywhere
-    own = looks[piece.vertex_of_parent]
+    curvatures = 1.4 * np.sin(3 * whole.vertices)  # unit deviation, different everywhere
+    own = curvatures[piece.vertex_of_parent]
 
     def error(pair: tuple[np.ndarray, np.ndarray] | None) -> float:
         pose = Bending(bent, whole, distances, pair).from_map(target)
         return float(gaps(whole, piece, pose).mean())
 
     blind = error(None)
-    assert error((own, looks)) < 0.7 * blind
-    assert error((-own, looks)) > 1.5 * blind  # what it follows when it is misled
+    assert error((own, curvatures)) < 0.7 * blind
+    assert error((-own, curvatures)) > 1.5 * blind  # what it follows when it is misled
 
 
-def test_looks_do_not_decide_the_last_phases(whole, piece, bent, anchors, bending):
+def test_relief_does_not_decide_the_last_phases(whole, piece, bent, anchors, bending):
     # Without gentle phases nothing is left that could look at them.
-    looks = np.sin(3 * whole.vertices)
+    curvatures = np.sin(3 * whole.vertices)
     seeing = Bending(
         bent,
         whole,
         AnchorDistances.measure(bent, whole, anchors),
-        (-looks[piece.vertex_of_parent], looks),
+        (-curvatures[piece.vertex_of_parent], curvatures),
     )
     plain = bending.from_map(piece.vertex_of_parent, 0)
     assert seeing.from_map(piece.vertex_of_parent, 0).tobytes() == plain.tobytes()
     assert seeing.from_map(piece.vertex_of_parent, 1).tobytes() != plain.tobytes()
 
 
-def test_progress_counts_the_phases_asked_for(bending, noisy):
+def test_every_iteration_of_the_phases_asked_for_is_watched(bending, noisy):
     for gentle in (0, 2, len(GENTLE)):
-        steps = []
-        bending.from_map(noisy, gentle, progress=steps.append)
-        total = gentle + len(FIRM)
-        assert [(p.step, p.steps) for p in steps] == [(k, total) for k in range(1, total + 1)]
+        gaps = []
+        bending.from_map(noisy, gentle, watch=gaps.append)
+        assert len(gaps) == sum(len(phase) for phase in GENTLE[:gentle] + FIRM)
+        assert 0 < gaps[-1] < gaps[0]
 
 
 def test_the_number_of_threads_does_not_change_a_bit(bending, noisy, from_noise):

@@ -1,4 +1,4 @@
-"""Common ground: other units, surfaces turned over and wrong anchors are found, said and undone."""
+"""Common pair: other units, surfaces turned over and wrong anchors are found, said and undone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.problem.preparation import prepare
-from nho.recipes.guided.comparable import common_ground
+from nho.recipes.guided.comparable import normalise_pair
 
 QUICK = nho.preset("default").replace(fit_steps=5, encoding_modes=20, rounds=1, threads=1)
 NO_ROUNDS = QUICK.replace(rounds=0)
@@ -34,7 +34,7 @@ def answer(whole, partial, anchors):
     return nho.match(partial, whole, anchors, QUICK)
 
 
-def turned_over(mesh: Mesh) -> Mesh:
+def flipped(mesh: Mesh) -> Mesh:
     return Mesh(mesh.vertices, mesh.faces[:, ::-1], mesh.name)
 
 
@@ -45,10 +45,10 @@ def gaps(whole: Mesh, result: nho.MatchResult, wanted: np.ndarray) -> np.ndarray
 
 def test_what_is_comparable_is_left_alone(whole, partial, anchors):
     problem = prepare(partial, whole, anchors)
-    ground = common_ground(problem, QUICK)
-    assert ground.partial is problem.partial.mesh and ground.full is problem.full.mesh
-    assert ground.scale == 1.0 and ground.notes == () and len(ground.suspects) == 0
-    np.testing.assert_array_equal(ground.distances.anchors, problem.anchors)
+    pair = normalise_pair(problem, QUICK.recipe)
+    assert pair.partial is problem.partial.mesh and pair.full is problem.full.mesh
+    assert pair.scale == 1.0 and pair.notes == () and len(pair.suspects) == 0
+    np.testing.assert_array_equal(pair.distances.anchors, problem.anchors)
 
 
 # Units
@@ -79,13 +79,13 @@ def test_a_size_that_is_no_unit_is_estimated(whole, partial, anchors, answer, si
 
 def test_the_scale_is_that_of_shapes_and_distances_alike(whole, partial, anchors):
     problem = prepare(partial.scaled(40.0), whole, anchors)
-    ground = common_ground(problem, QUICK)
+    pair = normalise_pair(problem, QUICK.recipe)
     given = problem.partial.mesh
-    np.testing.assert_allclose(ground.partial.vertices, ground.scale * given.vertices)
-    plain = common_ground(prepare(partial, whole, anchors), QUICK)
-    np.testing.assert_allclose(ground.distances.partial, plain.distances.partial, rtol=0.05)
-    np.testing.assert_array_equal(ground.distances.full, plain.distances.full)
-    assert ground.scale == pytest.approx(1 / 40, rel=0.05)
+    np.testing.assert_allclose(pair.partial.vertices, pair.scale * given.vertices)
+    plain = normalise_pair(prepare(partial, whole, anchors), QUICK.recipe)
+    np.testing.assert_allclose(pair.distances.partial, plain.distances.partial, rtol=0.05)
+    np.testing.assert_array_equal(pair.distances.full, plain.distances.full)
+    assert pair.scale == pytest.approx(1 / 40, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_the_scale_is_that_of_shapes_and_distances_alike(whole, partial, anchors
 )
 def test_many_anchors_tell_specimens_of_another_size(whole, partial, anchors, size, same):
     problem = prepare(partial.scaled(size), whole, anchors)
-    ground = common_ground(problem, QUICK)
-    assert (ground.scale == 1.0) == same == (ground.notes == ())
-    assert common_ground(problem, QUICK.replace(unit_factor=3.0)).scale == 1.0
+    pair = normalise_pair(problem, QUICK.recipe)
+    assert (pair.scale == 1.0) == same == (pair.notes == ())
+    assert normalise_pair(problem, QUICK.replace(unit_factor=3.0).recipe).scale == 1.0
 
 
 def test_pieces_without_a_path_between_them_do_not_change_the_unit(whole):
@@ -116,23 +116,23 @@ def test_pieces_without_a_path_between_them_do_not_change_the_unit(whole):
                 )
             ]
         )
-        ground = common_ground(
-            prepare(partial, whole, np.stack([chosen, used[chosen]], axis=1)), QUICK
+        pair = normalise_pair(
+            prepare(partial, whole, np.stack([chosen, used[chosen]], axis=1)), QUICK.recipe
         )
-        assert ground.scale == 1.0 and len(ground.suspects) == 0
-        assert ground.distances.linked.sum() == left**2 + right**2
+        assert pair.scale == 1.0 and len(pair.suspects) == 0
+        assert pair.distances.linked.sum() == left**2 + right**2
 
 
 @pytest.mark.parametrize(("size", "same"), [(0.8, True), (1.25, True), (0.5, False), (1.8, False)])
 def test_few_anchors_tell_only_what_differs_much(whole, partial, anchors, size, same):
-    ground = common_ground(prepare(partial.scaled(size), whole, anchors[:5]), QUICK)
-    assert (ground.scale == 1.0) == same == (ground.notes == ())
+    pair = normalise_pair(prepare(partial.scaled(size), whole, anchors[:5]), QUICK.recipe)
+    assert (pair.scale == 1.0) == same == (pair.notes == ())
 
 
 def test_anchors_all_at_one_place_are_refused_in_words(whole, partial):
     pairs = [[0, 7], [30, 7], [60, 7]]
     with pytest.raises(InputError, match=f"no two anchors.*piece.ply.*{whole.name}.*spread them"):
-        common_ground(prepare(partial, whole, pairs), QUICK)
+        normalise_pair(prepare(partial, whole, pairs), QUICK.recipe)
 
 
 # Orientation
@@ -141,7 +141,7 @@ def test_anchors_all_at_one_place_are_refused_in_words(whole, partial):
 @pytest.mark.parametrize("count", [15, 25])
 def test_a_partial_shape_turned_over_gives_the_same_map_and_a_note(whole, partial, anchors, count):
     plain = nho.match(partial, whole, anchors[:count], QUICK)
-    over = nho.match(turned_over(partial), whole, anchors[:count], QUICK)
+    over = nho.match(flipped(partial), whole, anchors[:count], QUICK)
     assert plain.warnings == () and len(over.warnings) == 1
     assert "piece.ply" in over.warnings[0] and "turned over" in over.warnings[0]
     assert gaps(whole, over, plain.points.positions(whole)).max() < 1e-6
@@ -150,27 +150,27 @@ def test_a_partial_shape_turned_over_gives_the_same_map_and_a_note(whole, partia
 
 
 def test_a_full_shape_turned_over_is_noticed_too(whole, partial, anchors, answer):
-    over = nho.match(partial, turned_over(whole), anchors, QUICK)
+    over = nho.match(partial, flipped(whole), anchors, QUICK)
     assert len(over.warnings) == 1 and "turned over" in over.warnings[0]
     # Its corners are numbered the other way round, and so are the barycentric coordinates.
-    found = over.points.positions(turned_over(whole))
+    found = over.points.positions(flipped(whole))
     assert gaps(whole, answer, found).max() < 1e-3
 
 
 @pytest.mark.parametrize(
-    ("count", "changes"), [(14, {}), (25, {"turn_weight": 0.0})], ids=["few", "unwanted"]
+    ("count", "changes"), [(14, {}), (25, {"orientation_weight": 0.0})], ids=["few", "unwanted"]
 )
 def test_orientation_is_not_judged_from_few_anchors_or_if_unwanted(
     whole, partial, anchors, count, changes
 ):
-    problem = prepare(turned_over(partial), whole, anchors[:count])
-    ground = common_ground(problem, QUICK.replace(**changes))
-    assert ground.partial is problem.partial.mesh and ground.notes == ()
+    problem = prepare(flipped(partial), whole, anchors[:count])
+    pair = normalise_pair(problem, QUICK.replace(**changes).recipe)
+    assert pair.partial is problem.partial.mesh and pair.notes == ()
 
 
 def test_both_turned_over_is_as_good_as_none(whole, partial, anchors):
-    problem = prepare(turned_over(partial), turned_over(whole), anchors)
-    assert common_ground(problem, QUICK).notes == ()
+    problem = prepare(flipped(partial), flipped(whole), anchors)
+    assert normalise_pair(problem, QUICK.recipe).notes == ()
 
 
 # Wrong anchors
@@ -227,42 +227,42 @@ def test_fewer_than_eight_anchors_cannot_outvote_one(whole, partial, anchors):
         away = np.linalg.norm(whole.vertices - whole.vertices[given[0, 1]], axis=1)
         given[0, 1] = away.argmax()
         problem = prepare(partial, whole, given)
-        ground = common_ground(problem, QUICK)
-        assert len(ground.suspects) == found == len(ground.named_suspects(problem))
-        assert len(ground.distances.anchors) == count - found
+        pair = normalise_pair(problem, QUICK.recipe)
+        assert len(pair.suspects) == found == len(pair.named_suspects(problem))
+        assert len(pair.distances.anchors) == count - found
 
 
 def test_many_wrong_anchors_do_not_spoil_the_unit(whole, partial, anchors):
     given, wrong = spoiled(whole, anchors, 0, "moved", count=7)
     problem = prepare(partial.scaled(25.4), whole, given)
-    ground = common_ground(problem, QUICK)
-    assert sorted(problem.anchor_rows[ground.suspects]) == wrong
+    pair = normalise_pair(problem, QUICK.recipe)
+    assert sorted(problem.anchor_rows[pair.suspects]) == wrong
     clean = prepare(partial.scaled(25.4), whole, np.delete(given, wrong, axis=0))
     # What remains decides, so the scale is the one that right anchors alone give.
-    assert ground.scale == pytest.approx(common_ground(clean, QUICK).scale, rel=1e-9)
-    assert ground.scale == pytest.approx(1 / 25.4, rel=0.05)
+    assert pair.scale == pytest.approx(normalise_pair(clean, QUICK.recipe).scale, rel=1e-9)
+    assert pair.scale == pytest.approx(1 / 25.4, rel=0.05)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_many_wrong_anchors_do_not_feign_another_unit(whole, partial, anchors, seed):
     given, wrong = spoiled(whole, anchors, seed, "moved", count=7)
-    ground = common_ground(prepare(partial, whole, given), QUICK)
-    assert ground.scale == 1.0 and ground.notes == () and len(ground.suspects) == len(wrong)
+    pair = normalise_pair(prepare(partial, whole, given), QUICK.recipe)
+    assert pair.scale == 1.0 and pair.notes == () and len(pair.suspects) == len(wrong)
 
 
 def test_anchors_can_be_left_out_later_but_no_more_than_half(whole, partial, anchors):
     given, wrong = spoiled(whole, anchors, 0, "moved", count=3)
     problem = prepare(partial, whole, given)
-    ground = common_ground(problem, QUICK)
-    fewer = ground.without(np.array([5, 1]))
-    assert len(fewer.suspects) == len(wrong) + 2 and set(ground.suspects) < set(fewer.suspects)
+    pair = normalise_pair(problem, QUICK.recipe)
+    fewer = pair.without(np.array([5, 1]))
+    assert len(fewer.suspects) == len(wrong) + 2 and set(pair.suspects) < set(fewer.suspects)
     np.testing.assert_array_equal(fewer.distances.anchors, problem.anchors[fewer.used])
-    np.testing.assert_array_equal(fewer.turning.pairs.max(), len(fewer.distances.anchors) - 1)
-    assert set(np.flatnonzero(ground.used)[[1, 5]]) <= set(fewer.suspects)
-    assert ground.without(np.empty(0, dtype=np.int64)) is ground
-    least = ground.without(np.arange(ground.used.sum()))
+    np.testing.assert_array_equal(fewer.orientation.pairs.max(), len(fewer.distances.anchors) - 1)
+    assert set(np.flatnonzero(pair.used)[[1, 5]]) <= set(fewer.suspects)
+    assert pair.without(np.empty(0, dtype=np.int64)) is pair
+    least = pair.without(np.arange(pair.used.sum()))
     assert least.used.sum() == -(-len(anchors) // 2)  # the first of the list went
-    assert not least.used[np.flatnonzero(ground.used)[0]]
+    assert not least.used[np.flatnonzero(pair.used)[0]]
     assert least.without(np.array([0])) is least
 
 
@@ -274,7 +274,7 @@ def test_what_distances_miss_the_bent_surface_tells(whole, piece, partial, ancho
     second = int(np.argsort(np.linalg.norm(places - places[first], axis=1))[1])
     given = anchors.copy()
     given[[first, second], 1] = given[[second, first], 1]
-    assert len(common_ground(prepare(partial, whole, given), QUICK).suspects) == 1
+    assert len(normalise_pair(prepare(partial, whole, given), QUICK.recipe).suspects) == 1
     result = nho.match(partial, whole, given, NO_ROUNDS)
     assert result.suspect_anchors == tuple(sorted((first, second)))
     assert gaps(whole, result, whole.vertices[piece.vertex_of_parent]).mean() < 0.25
@@ -284,7 +284,7 @@ def test_wrong_anchors_another_unit_and_a_turn_are_all_undone_at_once(
     whole, piece, partial, anchors
 ):
     given, wrong = spoiled(whole, anchors, 0, "moved")
-    result = nho.match(turned_over(partial).scaled(25.4), whole, given, NO_ROUNDS)
+    result = nho.match(flipped(partial).scaled(25.4), whole, given, NO_ROUNDS)
     assert result.suspect_anchors == tuple(wrong) and len(result.warnings) == 4
     assert result.scale == pytest.approx(1 / 25.4, rel=0.05)
     assert gaps(whole, result, whole.vertices[piece.vertex_of_parent]).mean() < 0.35

@@ -11,7 +11,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.recipes.guided.confidence import confidence, signals, where_to_add
 from nho.recipes.guided.distance_evidence import AnchorDistances
-from nho.recipes.guided.spectral_proposal import SecondLook
+from nho.recipes.guided.spectral_proposal import SpectralProposal
 
 QUICK = nho.preset("default").replace(fit_steps=5, encoding_modes=20, rounds=1, threads=1)
 NAMES = ["nearest anchor", "distortion", "moved", "disagreement"]
@@ -38,27 +38,27 @@ def lopsided(whole, piece):
 def test_signals_are_logarithms_in_the_order_of_the_weights(distances):
     random = np.random.default_rng(0)
     given = random.uniform(0.1, 1, (3, distances.partial.shape[1]))
-    told = signals(distances, *given)
-    assert told.shape == (distances.partial.shape[1], 4)
-    np.testing.assert_allclose(np.exp(told[:, 1:]).T, given, atol=0.01)
-    np.testing.assert_allclose(np.exp(told[:, 0]), distances.partial.min(axis=0), atol=0.01)
+    found = signals(distances, *given)
+    assert found.shape == (distances.partial.shape[1], 4)
+    np.testing.assert_allclose(np.exp(found[:, 1:]).T, given, atol=0.01)
+    np.testing.assert_allclose(np.exp(found[:, 0]), distances.partial.min(axis=0), atol=0.01)
 
 
 @pytest.mark.parametrize("column", range(4), ids=NAMES)
 def test_confidence_falls_with_each_signal(column):
-    told = np.log(np.full((50, 4), 0.02))
-    told[:, column] = np.log(np.geomspace(1e-3, 2.0, 50))
-    trust = confidence(told)
+    found = np.log(np.full((50, 4), 0.02))
+    found[:, column] = np.log(np.geomspace(1e-3, 2.0, 50))
+    trust = confidence(found)
     assert (np.diff(trust) < 0).all()
     assert trust[0] - trust[-1] > 1e-3  # it counts
 
 
 def test_confidence_is_a_probability_whatever_is_told():
     random = np.random.default_rng(0)
-    told = np.log(10 ** random.uniform(-12, 6, (1000, 4)))
-    told = np.concatenate([told, np.full((1, 4), 1e6), np.full((1, 4), -1e6)])
+    found = np.log(10 ** random.uniform(-12, 6, (1000, 4)))
+    found = np.concatenate([found, np.full((1, 4), 1e6), np.full((1, 4), -1e6)])
     with np.errstate(over="raise", invalid="raise"):
-        trust = confidence(told)
+        trust = confidence(found)
     assert np.isfinite(trust).all() and (trust >= 0).all() and (trust <= 1).all()
     assert trust[-1] > 0.99 and trust[-2] < 0.01
 
@@ -66,9 +66,9 @@ def test_confidence_is_a_probability_whatever_is_told():
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_no_doubt_at_all_is_finite_and_trusted_most(distances):
     nothing = np.zeros(distances.partial.shape[1])
-    told = signals(distances, nothing, nothing, nothing)
-    assert np.isfinite(told).all()
-    trust = confidence(told)
+    found = signals(distances, nothing, nothing, nothing)
+    assert np.isfinite(found).all()
+    trust = confidence(found)
     assert trust[distances.anchors[:, 0]].min() == trust.max() > 0.9
     away = distances.partial.min(axis=0)
     assert (np.diff(trust[np.argsort(away, kind="stable")]) <= 0).all()
@@ -146,13 +146,13 @@ def test_where_the_second_look_disagrees_trust_is_lost(whole, piece, monkeypatch
     chosen = sample_vertices(partial, 15)
     pairs = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
     plain = nho.match(partial, whole, pairs, settings)
-    look = SecondLook.map
+    propose = SpectralProposal.map
 
     def with_a_hole(self, bending, pose, number):
-        target = look(self, bending, pose, number)
+        target = propose(self, bending, pose, number)
         return np.where(bending._partial.vertices[:, 0] > 0, target[0], target)
 
-    monkeypatch.setattr(SecondLook, "map", with_a_hole)
+    monkeypatch.setattr(SpectralProposal, "map", with_a_hole)
     doubted = nho.match(partial, whole, pairs, settings)
     np.testing.assert_array_equal(doubted.barycentric, plain.barycentric)
     changed = doubted.confidence != plain.confidence

@@ -105,7 +105,7 @@ def test_kriging_does_not_depend_on_the_unit(distances):
 
 def test_spread_without_noise_meets_the_values_at_the_anchors(distances):
     values = np.random.default_rng(0).standard_normal((len(distances.anchors), 3))
-    field = distances.spread(values, 0.0)
+    field = distances.krige(values, 0.0)
     assert field.shape == (distances.partial.shape[1], 3)
     at = field[distances.anchors[:, 0]]
     np.testing.assert_allclose(at, values, atol=0.1)
@@ -117,7 +117,7 @@ def test_spread_follows_less_the_more_noise_there_is(distances):
     values = np.random.default_rng(0).standard_normal((len(distances.anchors), 3))
     size = np.sqrt((values**2).sum(axis=1).mean())
     lengths = [
-        np.linalg.norm(distances.spread(values, share * size)) for share in (0, 0.3, 0.7, 0.9, 1, 5)
+        np.linalg.norm(distances.krige(values, share * size)) for share in (0, 0.3, 0.7, 0.9, 1, 5)
     ]
     assert all(more >= less for more, less in zip(lengths, lengths[1:], strict=False))
     assert lengths[2] < 0.8 * lengths[0]
@@ -126,7 +126,7 @@ def test_spread_follows_less_the_more_noise_there_is(distances):
 
 def test_spread_dies_away_from_the_anchors(distances):
     few = distances.subset(np.arange(3))
-    field = few.spread(np.ones((3, 1)), 0.0)[:, 0]
+    field = few.krige(np.ones((3, 1)), 0.0)[:, 0]
     away = few.partial.min(axis=0)
     near, far = away < 0.1 * few.spacing, away > 0.8 * few.spacing
     assert near.sum() >= 3 and far.any()
@@ -136,15 +136,15 @@ def test_spread_dies_away_from_the_anchors(distances):
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_spread_has_the_unit_of_its_values(distances, unit):
     values = np.random.default_rng(0).standard_normal((len(distances.anchors), 3))
-    plain = distances.spread(values, 0.5)
-    np.testing.assert_allclose(distances.spread(unit * values, unit * 0.5), unit * plain)
-    np.testing.assert_allclose(distances.scaled_partial(unit).spread(values, 0.5), plain)
+    plain = distances.krige(values, 0.5)
+    np.testing.assert_allclose(distances.krige(unit * values, unit * 0.5), unit * plain)
+    np.testing.assert_allclose(distances.scaled_partial(unit).krige(values, 0.5), plain)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_spread_of_nothing_is_nothing(distances, noise):
-    field = distances.spread(np.zeros((len(distances.anchors), 3)), noise)
+    field = distances.krige(np.zeros((len(distances.anchors), 3)), noise)
     np.testing.assert_array_equal(field, np.zeros((distances.partial.shape[1], 3)))
 
 
@@ -174,8 +174,8 @@ def test_calibration_makes_the_first_map_of_a_stretched_piece_better(
     truth = whole.vertices[piece.vertex_of_parent]
 
     def error(calibrate: bool) -> float:
-        turning = distances.turning(stretched, whole)
-        found = first_map(distances, turning, calibrate=calibrate)
+        orientation = distances.orientation(stretched, whole)
+        found = first_map(distances, orientation, calibrate=calibrate)
         gap = np.linalg.norm(whole.vertices[found] - truth, axis=1)
         return float(gap.mean() / whole.mean_edge_length)
 
@@ -187,9 +187,9 @@ def test_orientation_tells_the_left_half_from_the_right(bilateral):
     chosen = sample_vertices(bilateral, 12, candidates=plane)
     distances = AnchorDistances.measure(bilateral, bilateral, np.stack([chosen, chosen], axis=1))
 
-    def error(turn_weight: float) -> float:
-        turning = distances.turning(bilateral, bilateral)
-        found = first_map(distances, turning, turn_weight=turn_weight)
+    def error(orientation_weight: float) -> float:
+        orientation = distances.orientation(bilateral, bilateral)
+        found = first_map(distances, orientation, orientation_weight=orientation_weight)
         gap = np.linalg.norm(bilateral.vertices[found] - bilateral.vertices, axis=1)
         return float(gap.mean() / bilateral.mean_edge_length)
 
@@ -205,8 +205,8 @@ def test_looks_tell_what_distances_cannot(bilateral):
     distances = AnchorDistances.measure(bilateral, bilateral, np.stack([chosen, chosen], axis=1))
     side = np.sign(np.round(bilateral.vertices[:, :1], 9))
 
-    def wrong_side(looks: tuple[np.ndarray, np.ndarray] | None) -> float:
-        found = first_map(distances, looks=looks)
+    def wrong_side(curvatures: tuple[np.ndarray, np.ndarray] | None) -> float:
+        found = first_map(distances, curvatures=curvatures)
         return float((side[found] == -side)[side != 0].mean())
 
     assert wrong_side(None) > 0.3
@@ -216,8 +216,8 @@ def test_looks_tell_what_distances_cannot(bilateral):
 
 def test_distances_outweigh_looks_of_ordinary_size(whole):
     distances = self_distances(whole, 20)
-    looks = np.random.default_rng(0).standard_normal((2, len(whole.vertices), 3))
-    found = first_map(distances, looks=(looks[0], looks[1]))
+    curvatures = np.random.default_rng(0).standard_normal((2, len(whole.vertices), 3))
+    found = first_map(distances, curvatures=(curvatures[0], curvatures[1]))
     gap = np.linalg.norm(whole.vertices[found] - whole.vertices, axis=1) / whole.mean_edge_length
     assert gap.mean() < 1.5  # even where they are nothing but noise
 
@@ -226,6 +226,6 @@ def test_first_map_has_the_same_bits_for_any_number_of_threads(whole, stretched,
     maps = []
     for threads in (1, 3):
         with workers(threads) as pool:
-            turning = distances.turning(stretched, whole, pool)
-            maps.append(first_map(distances, turning, workers=pool))
+            orientation = distances.orientation(stretched, whole, pool)
+            maps.append(first_map(distances, orientation, workers=pool))
     np.testing.assert_array_equal(*maps)

@@ -7,11 +7,13 @@ import pytest
 from scipy.spatial import cKDTree
 
 import nho
+from nho.evaluation.metrics import region_scores
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import project
 from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, sphere
 from nho.problem.preparation import prepare
+from nho.recipes.guided.bending import ITERATIONS
 
 # Every part runs, with a small field and few steps.
 QUICK = nho.preset("default").replace(
@@ -99,9 +101,7 @@ def test_result_keeps_its_contract(whole, other, answer):
 
 
 def test_the_region_is_found(whole, piece, answer):
-    scores = nho.evaluation.metrics.region_scores(
-        answer.region, piece.kept_vertices, whole.vertex_areas
-    )
+    scores = region_scores(answer.region, piece.kept_vertices, whole.vertex_areas)
     assert scores["iou"] > 0.93
 
 
@@ -173,7 +173,7 @@ def test_rigid_motion_and_a_common_scale_do_not_matter(whole, other, anchors, an
         {"negatives": False},
         {"insulated": False},
         {"calibrate_distances": False},
-        {"turn_weight": 0.0},
+        {"orientation_weight": 0.0},
         {"start": "similarity"},
     ],
     ids=str,
@@ -192,19 +192,20 @@ def test_every_switch_runs_and_matches(whole, other, anchors, truth, change):
 # Its rounds
 
 
-def test_with_many_anchors_there_is_no_second_look(whole, other, anchors):
+def test_with_many_anchors_nothing_is_proposed(whole, other, anchors):
     many, few, none = (
         nho.match(other, whole, anchors, QUICK.replace(rounds=rounds, many_anchors=least))
         for rounds, least in ((2, 25), (2, 26), (0, 25))
     )
-    assert len(few.curves["bending"]) > 1 and "operator 1" in few.curves
+    assert len(few.curves["rounds"]) > 1 and "operator 1" in few.curves
     assert set(many.curves) == set(none.curves) == {"bending"}
-    assert len(many.curves["bending"]) == 1
+    course = [entry["gap"] for entry in many.curves["bending"]]
+    assert len(course) == ITERATIONS and course[-1] < 0.5 * course[0]  # its real course
     assert many.barycentric.tobytes() == none.barycentric.tobytes()
     assert many.confidence.tobytes() == none.confidence.tobytes()
 
 
-def test_a_better_second_look_is_bent_and_kept(whole, other, anchors, truth, monkeypatch):
+def test_a_better_proposal_is_bent_and_kept(whole, other, anchors, truth, monkeypatch):
     pairs = anchors[:3]
     problem = prepare(other, whole, pairs)
     nearest = cKDTree(whole.vertices).query(truth)[1]
@@ -216,11 +217,11 @@ def test_a_better_second_look_is_bent_and_kept(whole, other, anchors, truth, mon
 
     monkeypatch.setattr("nho.recipes.guided.recipe.first_map", mirrored)
     plain = nho.match(other, whole, pairs, NO_ROUNDS)
-    monkeypatch.setattr("nho.recipes.guided.recipe.SecondLook.map", lambda *_: true)
-    looked = nho.match(other, whole, pairs, QUICK)
-    first, second = (entry["distortion"] for entry in looked.curves["bending"])
-    assert second < 0.5 * first == 0.5 * plain.curves["bending"][0]["distortion"]
-    assert gaps(whole, looked, truth).mean() < 0.6 < 2 < gaps(whole, plain, truth).mean()
+    monkeypatch.setattr("nho.recipes.guided.recipe.SpectralProposal.map", lambda *_: true)
+    proposed = nho.match(other, whole, pairs, QUICK)
+    first, second = (entry["distortion"] for entry in proposed.curves["rounds"])
+    assert second < 0.5 * first and proposed.curves["bending"] == plain.curves["bending"]
+    assert gaps(whole, proposed, truth).mean() < 0.6 < 2 < gaps(whole, plain, truth).mean()
     strict = nho.match(other, whole, pairs, QUICK.replace(gain_needed=0.99))
     assert strict.barycentric.tobytes() == plain.barycentric.tobytes()
 

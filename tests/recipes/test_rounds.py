@@ -1,29 +1,26 @@
-"""Rounds of second looks: which pose is kept, and when they end."""
+"""Rounds of proposals by the operator: which pose is kept, and when they end."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-import nho
-from nho.progress import ignore
 from nho.recipes.guided import recipe as guided
-from nho.runtime.parallel import SERIAL
-from nho.runtime.stopwatch import Stopwatch
+from nho.runtime.run import Run
+from nho.settings import GuidedRecipe, Settings
 
 
 class Rehearsed:
-    """Bending and second look in one, with the distortions of the rounds given beforehand.
+    """Bending and proposal in one, with the distortions of the rounds given beforehand.
 
     A pose, and a map, is the number of its round.
     """
 
     def __init__(self, scores: list[float], gain_needed: float) -> None:
         self.scores = scores
-        rounds = len(scores) - 1
-        self.settings = nho.preset("default").replace(rounds=rounds, gain_needed=gain_needed)
-        self.pool, self.progress = SERIAL, ignore
-        self.seen: list[int] = []  # the pose that each look started from
+        recipe = GuidedRecipe(rounds=len(scores) - 1, gain_needed=gain_needed)
+        self.run = Run(Settings(recipe=recipe))
+        self.seen: list[int] = []  # the pose that each proposal started from
 
     def map(self, bending, pose, number):
         self.seen.append(int(pose[0]))
@@ -36,11 +33,10 @@ class Rehearsed:
         return self.scores[int(pose[0])]
 
     def kept(self) -> tuple[int, int, int]:
-        """Round of the pose that was kept, of the map that was seen, and entries of the curve."""
-        curve = [{"distortion": self.scores[0]}]
-        pose, looked = guided._looked_at_again(np.zeros(1), self, self, curve, Stopwatch())
+        """Round of the pose that was kept, of the map proposed for it, and entries of the curve."""
+        pose, proposed, curve = guided._improved(np.zeros(1), self, self, self.run)
         assert [entry["distortion"] for entry in curve] == self.scores[: len(curve)]
-        return int(pose[0]), int(looked[0]), len(curve)
+        return int(pose[0]), int(proposed[0]), len(curve)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +55,7 @@ class Rehearsed:
 def test_a_round_is_kept_only_if_it_gains_enough(scores, kept):
     rehearsed = Rehearsed(scores, gain_needed=0.02)
     assert rehearsed.kept() == kept
-    # Every round looks from where the last one ended, kept or not.
+    # Every round starts from where the last one ended, kept or not.
     assert rehearsed.seen == list(range(kept[2] - 1))
 
 

@@ -1,4 +1,4 @@
-"""The second look: it repairs what bending leaves, from one evidence and with one kind of bits."""
+"""Proposals by the operator: they repair what bending leaves, with the same bits every time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.operator.correspondence import nearest_rows
 from nho.operator.field import NeuralField, encoding_at
 from nho.problem.preparation import prepare
-from nho.progress import ignore
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.distance_evidence import AnchorDistances
-from nho.recipes.guided.spectral_proposal import SecondLook
+from nho.recipes.guided.spectral_proposal import SpectralProposal
 from nho.runtime.parallel import SERIAL, workers
+from nho.runtime.run import Run
 
 LEARNING = nho.preset("default").replace(fit_steps=30, encoding_modes=20, threads=1)
 
@@ -40,11 +40,11 @@ class Setting:
         self.pose[self.patch] += 0.15 * np.array([1.0, 1.0, 0.0])
         self.before = self.error(self.bending.read_off(self.pose).nearest_vertex(self.full))
 
-    def look(self, pool=SERIAL, **changes) -> SecondLook:
+    def proposal(self, pool=SERIAL, **changes) -> SpectralProposal:
         meshes = (self.partial, self.full)
         operators = (laplacian(self.partial), laplacian(self.full))
-        settings = LEARNING.replace(**changes)
-        return SecondLook(meshes, operators, self.anchors[:, 1], settings, pool, ignore)
+        run = Run(LEARNING.replace(**changes), pool)
+        return SpectralProposal(meshes, operators, self.anchors[:, 1], run)
 
     def error(self, target: np.ndarray, rows: np.ndarray | None = None) -> float:
         """Mean distance to the true images in mean edges, over the patch or other rows."""
@@ -69,53 +69,55 @@ def slid(whole, piece) -> Setting:
     ids=str,
 )
 def test_it_repairs_a_displaced_patch_and_leaves_the_rest(slid, changes):
-    look = slid.look(**changes)
-    found = look.map(slid.bending, slid.pose, 1)
+    proposal = slid.proposal(**changes)
+    found = proposal.map(slid.bending, slid.pose, 1)
     assert slid.before > 1.5
     assert slid.error(found) < 0.4 * slid.before
     assert slid.error(found, ~slid.patch) < 0.4
     learns = changes.get("coordinates") != "laplacian"
-    assert list(look.curves) == (["operator 1"] if learns else [])
+    assert list(proposal.curves) == (["operator 1"] if learns else [])
 
 
-def test_later_rounds_look_through_finer_coordinates_only(slid):
+def test_later_rounds_use_finer_coordinates_only(slid):
     # They stay nearer to the pose: for detail, not for what lies far off.
-    look = slid.look()
-    first, second = (look.map(slid.bending, slid.pose, number) for number in (1, 2))
+    proposal = slid.proposal()
+    first, second = (proposal.map(slid.bending, slid.pose, number) for number in (1, 2))
     assert slid.error(first) < 0.8 * slid.error(second) < 0.8 * slid.before
-    assert list(look.curves) == ["operator 1", "operator 2"]
-    assert all(len(curve) == LEARNING.fit_steps for curve in look.curves.values())
+    assert list(proposal.curves) == ["operator 1", "operator 2"]
+    assert all(len(curve) == LEARNING.recipe.fit_steps for curve in proposal.curves.values())
 
 
 def test_a_true_pose_is_confirmed(slid):
-    found = slid.look().map(slid.bending, slid.full.vertices[slid.true], 1)
+    found = slid.proposal().map(slid.bending, slid.full.vertices[slid.true], 1)
     assert slid.error(found, np.ones(len(found), dtype=bool)) < 0.25
 
 
 def test_a_sample_of_the_full_shape_is_enough_to_learn_from(slid, monkeypatch):
-    everything = slid.look()
+    everything = slid.proposal()
     everything.map(slid.bending, slid.pose, 1)
     monkeypatch.setattr("nho.recipes.guided.spectral_proposal._LEARNED_FROM", 214)  # every third
-    sampled = slid.look()
+    sampled = slid.proposal()
     found = sampled.map(slid.bending, slid.pose, 1)
     assert slid.error(found) < 0.4 * slid.before
     assert slid.error(found, ~slid.patch) < 0.4
     # The areas of the sample stand for the whole surface, so the losses are of the same size.
-    last, reference = (look.curves["operator 1"][-1]["area"] for look in (sampled, everything))
+    last, reference = (
+        proposal.curves["operator 1"][-1]["area"] for proposal in (sampled, everything)
+    )
     assert last < 10 * reference + 0.01
 
 
 def test_the_number_of_threads_does_not_change_a_bit(slid):
-    alone = slid.look().map(slid.bending, slid.pose, 1)
+    alone = slid.proposal().map(slid.bending, slid.pose, 1)
     with workers(3) as pool:
-        np.testing.assert_array_equal(slid.look(pool).map(slid.bending, slid.pose, 1), alone)
+        np.testing.assert_array_equal(slid.proposal(pool).map(slid.bending, slid.pose, 1), alone)
 
 
 def test_the_region_is_what_the_field_learns(slid):
-    look = slid.look()
+    proposal = slid.proposal()
     seen = np.zeros(len(slid.full.vertices), dtype=bool)
     seen[slid.true] = True
-    indicator = look._fitted(np.flatnonzero(seen), np.flatnonzero(~seen), "operator 1")
+    indicator = proposal._fitted(np.flatnonzero(seen), np.flatnonzero(~seen), "operator 1")
     assert indicator[seen].mean() > 0.8 and indicator[~seen].mean() < 0.25
 
 

@@ -204,7 +204,7 @@ def test_every_setting_timing_and_metric_is_listed() -> None:
     partial, full, result = example()
     extra = {"metrics": {"mean error": 0.0123456, "pairs": 12, "missing": None}}
     text = _Page(render_report(partial, full, result, extra)).text
-    for name, value in result.settings.as_dict().items():
+    for name, value in result.settings.flat().items():
         assert re.search(rf"{name}\s*{re.escape(str(value))}\b", text), name
     for words in ("spectra", "1.25 s", "mean error", "0.01235", "pairs", "12"):
         assert words in text

@@ -19,10 +19,12 @@ from nho.pipeline.matching import match
 from nho.problem.result import MatchResult
 from nho.report.colours import position_colours, region_colours, transfer_colours
 from nho.report.result_folder import FILES, check_folder, write_outputs
-from nho.settings import Settings
+from nho.settings import Settings, preset
 
 PUT = "runtime.atomic_folder._put_in_place"
-QUICK = Settings(fit_steps=2, rounds=1, refine_steps=2, refine_last=30, galerkin_modes=40)
+QUICK = preset("paper").replace(
+    fit_steps=2, rounds=1, refine_steps=2, refine_last=30, galerkin_modes=40
+)
 
 
 @pytest.fixture(scope="module")

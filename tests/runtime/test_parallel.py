@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from nho.progress import Progress, ignore
 from nho.runtime.parallel import SERIAL, row_blocks, thread_count, workers
-from nho.runtime.stopwatch import Stopwatch
+from nho.runtime.run import Stopwatch
 
 
 @settings(deadline=None)

@@ -15,9 +15,9 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import project
 from nho.problem.anchors import Anchors
 from nho.problem.preparation import MeshLike, Problem, as_mesh, prepare
-from nho.progress import Progress, ProgressCallback, ignore
-from nho.runtime.parallel import SERIAL, Workers, workers
-from nho.settings import Settings, preset
+from nho.progress import ProgressCallback
+from nho.runtime.run import Run, started
+from nho.settings import Settings
 
 COUNT = 25  # anchors that are returned
 _PLACES = 1200  # vertices of the coarse full shape; the partial one is as dense
@@ -91,19 +91,16 @@ def find_anchors(
     Anchors
         Their notes say where another placement would do nearly as well.
     """
-    settings = settings or preset("default")
     partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
-    with workers(settings.threads) as pool:
+    with started(settings or Settings(), progress) as run:
         problem = prepare(partial, full, None)
-        found = searched(problem, settings, pool, progress or ignore)
+        found = searched(problem, run)
     return _anchors(problem, found, partial, full, count)
 
 
-def searched(
-    problem: Problem, settings: Settings, pool: Workers, progress: ProgressCallback
-) -> Search:
+def searched(problem: Problem, run: Run) -> Search:
     """The best placement over all proposals and, if need be, over scales."""
-    seeker = _Seeker(problem, settings, pool, progress)
+    seeker = _Seeker(problem, run)
     ratio = problem.partial.mesh.area / problem.full.mesh.area
     found = None
     unit = _plausible_unit(ratio)
@@ -121,33 +118,28 @@ def searched(
 class _Seeker:
     """Places the partial shape on the full one, at any scale."""
 
-    def __init__(
-        self, problem: Problem, settings: Settings, pool: Workers, progress: ProgressCallback
-    ) -> None:
-        self._kind, self._pool, self._progress = settings.laplacian, pool, progress
-        progress(Progress("survey", 0, 1))
-        self._full = survey(problem.full.mesh, _PLACES, self._kind)
-        progress(Progress("survey", 1, 1))
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self._kind, self._run = run.settings.recipe.laplacian, run
+        with run.stage("survey"):
+            self._full = survey(problem.full.mesh, _PLACES, self._kind)
         self._partial = problem.partial.mesh
 
     def roughly(self, scales: np.ndarray) -> list[Search]:
         """One choice of places at each scale, nothing improved."""
         alone = copy(self)
-        alone._pool, alone._progress = SERIAL, ignore
-        count, done = len(scales), 0
+        alone._run = Run(self._run.settings)
+        with self._run.stage("scales", len(scales)) as stage:
 
-        def attempt(scale: float) -> Search:
-            nonlocal done
-            found = alone.at(scale, 1, 0)
-            done += 1
-            self._progress(Progress("scales", done, count))
-            return found
+            def attempt(scale: float) -> Search:
+                found = alone.at(scale, 1, 0)
+                stage.step()
+                return found
 
-        return self._pool.together(*[lambda each=each: attempt(each) for each in scales])
+            return self._run.pool.together(*[lambda each=each: attempt(each) for each in scales])
 
     def at(self, scale: float, choices: int = CHOICES, rounds: int = _ROUNDS) -> Search:
         """Propose, try and improve at one scale; ``choices`` are those of `proposals`."""
-        mesh, full, pool = self._partial.scaled(scale), self._full, self._pool
+        mesh, full, pool = self._partial.scaled(scale), self._full, self._run.pool
         share = min(1.0, mesh.area / full.mesh.area)
         partial = survey(mesh, max(_FEWEST_PLACES, round(_PLACES * share)), self._kind)
         # Bodies bulge outwards: a surface that does not, beside one that does, is inside out.
@@ -167,16 +159,14 @@ class _Seeker:
 
     def _tried(self, trials: Trials, sets: list[np.ndarray]) -> list[Trial]:
         """A trial of every set of anchors, best first."""
-        done = 0
+        with self._run.stage("trials", len(sets)) as stage:
 
-        def attempt(anchors: np.ndarray) -> Trial:
-            nonlocal done
-            trial = trials.of(anchors)
-            done += 1
-            self._progress(Progress("trials", done, len(sets)))
-            return trial
+            def attempt(anchors: np.ndarray) -> Trial:
+                trial = trials.of(anchors)
+                stage.step()
+                return trial
 
-        found = self._pool.together(*[lambda each=each: attempt(each) for each in sets])
+            found = self._run.pool.together(*[lambda each=each: attempt(each) for each in sets])
         return sorted(found, key=lambda each: each.score)
 
 

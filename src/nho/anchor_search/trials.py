@@ -56,7 +56,7 @@ class Trials:
 
     def __init__(self, partial: Survey, full: Survey, unlike: np.ndarray) -> None:
         self._partial, self._full, self._unlike = partial, full, unlike
-        self._looks = standardised(partial.relief, full.relief)
+        self._curvatures = standardised(partial.relief, full.relief)
         near = np.exp(-((partial.distance / _AROUND) ** 2)) * partial.area
         self._around = near / near.sum(axis=1, keepdims=True)
 
@@ -66,9 +66,9 @@ class Trials:
         distances = AnchorDistances(
             anchors, partial.distance[anchors[:, 0]], full.distance[anchors[:, 1]]
         )
-        turning = distances.turning(partial.mesh, full.mesh)
-        target = first_map(distances, turning, self._looks)
-        bending = Bending(partial.mesh, full.mesh, distances, self._looks)
+        orientation = distances.orientation(partial.mesh, full.mesh)
+        target = first_map(distances, orientation, self._curvatures)
+        bending = Bending(partial.mesh, full.mesh, distances, self._curvatures)
         pose = bending.from_map(target)
         points = bending.read_off(pose)
         image = points.nearest_vertex(full.mesh)

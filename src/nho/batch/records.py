@@ -41,9 +41,8 @@ class PairRequest:
     @classmethod
     def of(cls, settings: Settings, partial: str, full: str, anchors: str) -> PairRequest:
         """The request for these settings and content hashes."""
-        asked = settings.as_dict()
-        del asked["threads"]
-        return cls(asked, {"partial": partial, "full": full, "anchors": anchors})
+        inputs = {"partial": partial, "full": full, "anchors": anchors}
+        return cls(_without_threads(settings), inputs)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -78,7 +77,7 @@ def find_result(out: Path, name: str, request: PairRequest, report: bool) -> Fou
     record = _read(_record(out, name))
     if record is None:
         return Found(None, "not finished by a batch")
-    if record.get("settings") != request.settings:
+    if _present_form(record.get("settings")) != request.settings:
         return Found(None, "of other settings")
     if record.get("inputs") != request.inputs:
         return Found(None, "of other inputs")
@@ -111,9 +110,9 @@ def record_result(out: Path, name: str, request: PairRequest, written: bytes | N
 def find_failure(out: Path, name: str, request: PairRequest) -> PastFailure | None:
     """How the same request failed earlier, if it did."""
     record = _read(_failure(out, name))
-    if record is None or {key: record.get(key) for key in ("settings", "inputs")} != (
-        request.as_dict()
-    ):
+    if record is None or record.get("inputs") != request.inputs:
+        return None
+    if _present_form(record.get("settings")) != request.settings:
         return None
     seconds = record.get("seconds")
     if not isinstance(seconds, int | float) or not 0 <= seconds <= sys.float_info.max:
@@ -162,3 +161,16 @@ def _read(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):  # the last for brackets without end
         return None
     return content if isinstance(content, dict) else None
+
+
+def _without_threads(settings: Settings) -> dict[str, Any]:
+    """Plain values of all settings on which the answer depends."""
+    return {name: value for name, value in settings.as_dict().items() if name != "threads"}
+
+
+def _present_form(recorded: Any) -> dict[str, Any] | None:
+    """Recorded settings as this version writes them; None if they are none."""
+    try:
+        return _without_threads(Settings.from_dict(recorded))
+    except (InputError, TypeError, AttributeError):
+        return None

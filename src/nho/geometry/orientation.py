@@ -1,7 +1,7 @@
-"""Which way round: turns between the directions to two anchors, about the normal.
+"""Which way round: angles between the directions to two anchors, about the normal.
 
-Distances cannot tell a shape from its mirror image. The turn from one distance gradient to another
-can: isometries keep it, mirror images and surfaces turned over negate it.
+Distances cannot tell a shape from its mirror image. The angle from one distance gradient to another
+can: isometries keep it, mirror images and flipped surfaces negate it.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import scipy.sparse as sp
 from nho.geometry.mesh import Mesh
 from nho.runtime.parallel import SERIAL, Workers
 
-_SMOOTHING = 3  # averaging rounds of the turns, which are noisy on single triangles
+_SMOOTHING = 3  # averaging rounds of the angles, which are noisy on single triangles
 
 
 @dataclass(frozen=True)
-class Turning:
-    """Turns between near anchors as seen from everywhere on both shapes.
+class Orientation:
+    """Angles between near anchors as seen from everywhere on both shapes.
 
     Attributes
     ----------
     pairs : (k, 2) int array
         Anchors (rows of the distances).
     partial : (k, n_partial) float array
-        Sine of the turn from the direction of one anchor to that of the other.
+        Sine of the angle from the direction of one anchor to that of the other.
     full : (k, n_full) float array
     """
 
@@ -41,21 +41,23 @@ class Turning:
         distances: tuple[np.ndarray, np.ndarray],
         pairs: np.ndarray,
         workers: Workers = SERIAL,
-    ) -> Turning:
+    ) -> Orientation:
         """From (m, n) distances to the anchors on either shape."""
-        both = zip(shapes, distances, strict=True)
-        tasks = [lambda mesh=mesh, table=table: turns(mesh, table, pairs) for mesh, table in both]
-        return cls(pairs, *workers.together(*tasks))
+        partial, full = workers.together(
+            lambda: signed_angles(shapes[0], distances[0], pairs),
+            lambda: signed_angles(shapes[1], distances[1], pairs),
+        )
+        return cls(pairs, partial, full)
 
-    def turned_over(self) -> Turning:
+    def flipped(self) -> Orientation:
         """The same with the faces of the partial shape the other way round."""
         return replace(self, partial=-self.partial)
 
     def alike(self, anchors: np.ndarray) -> float:
-        """Correlation, -1 to 1, of the turns at the (m, 2) anchors themselves.
+        """Correlation, -1 to 1, of the angles at the (m, 2) anchors themselves.
 
-        Near one if both surfaces are oriented alike, near minus one if one is turned over (or is
-        a mirror image); 0 if nothing can be said.
+        Near one if both surfaces are oriented alike, near minus one if one is flipped (or is a
+        mirror image); 0 if nothing can be said.
         """
         own, other = self.partial[:, anchors[:, 0]], self.full[:, anchors[:, 1]]
         size = np.sqrt((own**2).sum() * (other**2).sum())
@@ -70,8 +72,8 @@ def near_pairs(between: np.ndarray, near: int = 6) -> np.ndarray:
     return np.unique(both, axis=0)
 
 
-def turns(mesh: Mesh, distances: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """(k, n) sine of the turn from the gradient of one distance to another's, about the normal."""
+def signed_angles(mesh: Mesh, distances: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """(k, n) sine of the angle from the gradient of one distance to another's, about the normal."""
     x, y = _directions(mesh, distances)
     i, j = pairs.T
     per_face = (x[i] * y[j] - y[i] * x[j]).T

@@ -17,14 +17,12 @@ from nho.geometry.sampling import sample_vertices
 from nho.learned.pairs import Nearest, distortion_of, features_of, kept_together
 from nho.problem.anchors import FEWEST
 from nho.problem.preparation import Problem, prepare
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.recipes import paper as reciprocal
+from nho.problem.solution import Solution
+from nho.recipes import paper
 from nho.recipes.guided.anchor_checks import trusted
 from nho.recipes.guided.distance_evidence import AnchorDistances
-from nho.runtime.parallel import Workers, workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings, preset
+from nho.runtime.run import Run, started
+from nho.settings import GuidedRecipe, PaperRecipe, Settings
 
 _TRUSTED = 0.42  # delta_H: LMD below which a match says where the region is
 _ALIGNING = 1.5  # delta_C: and below which a mutual match aligns
@@ -34,27 +32,19 @@ _TOGETHER = 0.5
 MOST_ANCHORS = 25  # of `feature_anchors`
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve(problem: Problem, run: Run) -> Solution:
     """The reciprocal loop of the preset ``paper`` from features of DPFM instead of anchors."""
-    own = {name: getattr(settings, name) for name in ("seed", "threads", "laplacian", "weights")}
-    settings = preset("paper").replace(**own)
-    with clock.time("features"):
-        region, aligning = two_sets(problem, settings, pool)
-        progress(Progress("features", 1, 1))
-    problem = replace(problem, anchors=region)
-    return reciprocal.solve(problem, settings, pool, clock, progress, aligning)
+    recipe = PaperRecipe(laplacian=run.settings.recipe.laplacian)
+    run = run.with_settings(run.settings.replace(recipe=recipe))
+    with run.stage("features"):
+        region, aligning = two_sets(problem, run)
+    return paper.solve(replace(problem, anchors=region), run, aligning)
 
 
-def two_sets(problem: Problem, settings: Settings, pool: Workers) -> tuple[np.ndarray, np.ndarray]:
+def two_sets(problem: Problem, run: Run) -> tuple[np.ndarray, np.ndarray]:
     """(m, 2) and (m', 2) pairs: A_H for the operator and A_C for the alignment."""
-    nearest = Nearest.of(features_of("dpfm", problem, settings, pool), pool)
-    distortion = distortion_of(problem, nearest.target, settings)
+    nearest = Nearest.of(features_of("dpfm", problem, run), run.pool)
+    distortion = distortion_of(problem, nearest.target)
     sets = []
     for kept in (distortion < _TRUSTED, nearest.mutual & (distortion < _ALIGNING)):
         found = np.flatnonzero(kept)
@@ -75,7 +65,7 @@ def feature_anchors(partial: Mesh, full: Mesh, method: str, settings: Settings) 
     method : str
         A name in `nho.learned.methods.METHODS`.
     settings : Settings
-        ``weights``, ``laplacian`` and ``threads`` count.
+        ``checkpoints``, ``laplacian`` and ``threads`` count.
 
     Returns
     -------
@@ -83,11 +73,11 @@ def feature_anchors(partial: Mesh, full: Mesh, method: str, settings: Settings) 
         Vertices of the partial and of the full mesh, at most 25, well spread over what can be
         believed: the map distorts little there.
     """
-    with workers(settings.threads) as pool:
+    with started(settings, None) as run:
         problem = prepare(partial, full, None)
-        features = features_of(method, problem, settings, pool)
-        mutual = Nearest.of(features, pool).mutual
-    believed = distortion_of(problem, features.target, settings) < _TRUSTED
+        features = features_of(method, problem, run)
+        mutual = Nearest.of(features, run.pool).mutual
+    believed = distortion_of(problem, features.target) < _TRUSTED
     believed &= kept_together(problem, features.target) > _TOGETHER
     found = np.flatnonzero(believed & mutual)
     # A mutual match is more often right, but a short list of them leaves most of a shape out.
@@ -113,7 +103,7 @@ def _agreeing(problem: Problem, pairs: np.ndarray) -> np.ndarray:
     A patch that lies undistorted on the wrong limb betrays itself by nothing else.
     """
     distances = AnchorDistances.measure(problem.partial.mesh, problem.full.mesh, pairs)
-    return trusted(distances, preset("default").anchor_limit)
+    return trusted(distances, GuidedRecipe.anchor_limit)
 
 
 def _too_few(problem: Problem, method: str, count: int) -> InputError:

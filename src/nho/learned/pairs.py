@@ -14,18 +14,17 @@ from nho.operator.correspondence import local_distortion, nearest_rows
 from nho.problem.preparation import Problem, Side
 from nho.runtime.cache import Cache
 from nho.runtime.parallel import SERIAL, Workers
-from nho.settings import Settings
+from nho.runtime.run import Run
+from nho.settings import PaperRecipe
 
 _NEIGHBOURS = 30  # of a partial vertex; twice as many of a full one, whose mesh may be finer
 
 
-def features_of(
-    method: str, problem: Problem, settings: Settings, workers: Workers = SERIAL
-) -> Features:
+def features_of(method: str, problem: Problem, run: Run) -> Features:
     """What a method says about a pair, on the solver's meshes."""
-    matcher = matcher_for(method, settings.weights)
+    matcher = matcher_for(method, run.settings.checkpoints)
     partial, full = where_given(problem.partial), where_given(problem.full)
-    return matcher.features(partial, full, settings.laplacian, workers)
+    return matcher.features(partial, full, run.settings.recipe.laplacian, run.pool)
 
 
 def where_given(side: Side) -> Mesh:
@@ -63,11 +62,11 @@ class Nearest:
         return cls(target, back[target] == np.arange(len(target)))
 
 
-def distortion_of(problem: Problem, target: np.ndarray, settings: Settings) -> np.ndarray:
+def distortion_of(problem: Problem, target: np.ndarray) -> np.ndarray:
     """(n_partial,) local mapping distortion of a vertex map."""
     partial, full = problem.partial.mesh, problem.full.mesh
     near = [
-        cached_neighbourhoods(Cache.default(), mesh, settings.distortion_neighbours)
+        cached_neighbourhoods(Cache.default(), mesh, PaperRecipe.distortion_neighbours)
         for mesh in (partial, full)
     ]
     return local_distortion(target, near[0], partial.vertex_areas, near[1])

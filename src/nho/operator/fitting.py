@@ -8,9 +8,9 @@ import numpy as np
 
 from nho.errors import SolverError
 from nho.operator.field import NeuralField
-from nho.operator.losses import NOBODY, Objective
+from nho.operator.losses import NO_VERTICES, Objective
 from nho.operator.network import Adam
-from nho.progress import Progress, ProgressCallback
+from nho.runtime.run import Stage
 
 log = logging.getLogger(__name__)
 
@@ -23,9 +23,8 @@ def fit_operator(
     field: NeuralField,
     objective: Objective,
     positives: np.ndarray,
-    stage: str,
-    progress: ProgressCallback,
-    negatives: np.ndarray = NOBODY,
+    stage: Stage,
+    negatives: np.ndarray = NO_VERTICES,
 ) -> tuple[np.ndarray, list[dict[str, float]], str]:
     """Minimise the objective from the field's present parameters on.
 
@@ -33,6 +32,8 @@ def fit_operator(
     ----------
     positives, negatives : int arrays
         Vertices of the full shape that belong to the region, and that do not.
+    stage : Stage
+        Steps are reported to it.
 
     Returns
     -------
@@ -43,24 +44,25 @@ def fit_operator(
     trouble : str
         Why the fit broke down, in which case the best iterate before that is returned; else empty.
     """
-    settings = objective.settings
-    optimiser = Adam(settings.fit_learning_rate)
+    recipe = objective.recipe
+    optimiser = Adam(recipe.fit_learning_rate)
     curve: list[dict[str, float]] = []
     best_loss, best = np.inf, field.parameters.copy()
     try:
-        for step in range(settings.fit_steps):
+        for step in range(recipe.fit_steps):
             loss, by_indicator, terms = _evaluated(field, objective, positives, negatives, step)
             if loss < best_loss:
                 best_loss, best[:] = loss, field.parameters
             curve.append({"loss": loss, **terms})
-            gradient = field.gradient(by_indicator)
+            with np.errstate(invalid="ignore", over="ignore"):  # checked next
+                gradient = field.gradient(by_indicator)
             if not np.isfinite(gradient).all():
                 raise _BrokeDown(f"the gradient was not finite at step {step}")
             optimiser.step(field.parameters, gradient)
-            progress(Progress(stage, step + 1, settings.fit_steps, loss))
-        return _finite_indicator(field, settings.fit_steps), curve, ""
+            stage.step(loss)
+        return _finite_indicator(field, recipe.fit_steps), curve, ""
     except _BrokeDown as problem:
-        trouble = f"{stage}: {problem}; the best iterate was kept"
+        trouble = f"{stage.name}: {problem}; the best iterate was kept"
         log.info("%s", trouble)  # the caller makes a status of it
     field.parameters[:] = best
     return field.indicator(), curve, trouble

@@ -64,10 +64,10 @@ class SparseHamiltonian:
         return hamiltonian_basis(self._operator, potential, count)
 
 
-def insulated_modes(
-    operator: Laplacian, indicator: np.ndarray, barrier: float, count: int
-) -> Basis:
+def insulated_modes(operator: Laplacian, indicator: np.ndarray, height: float, count: int) -> Basis:
     """Eigenpairs of the Hamiltonian whose region is also insulated from the rest.
+
+    ``height`` is that of the potential outside.
 
     With the potential alone, eigenfunctions vanish at the border of the region (as if it were a
     Dirichlet boundary). Here the stiffness between two vertices is also multiplied by the harmonic
@@ -86,7 +86,7 @@ def insulated_modes(
     flow = sp.csr_matrix((kept, (i, j)), shape=matrix.shape)
     flow = flow - sp.diags(np.asarray(flow.sum(axis=1)).ravel())
     insulated = Laplacian(sp.csc_matrix(flow), operator.mass[inside], operator.name)
-    modes = hamiltonian_basis(insulated, barrier * (1 - shares), count)
+    modes = hamiltonian_basis(insulated, height * (1 - shares), count)
     functions = np.zeros((len(indicator), modes.functions.shape[1]))
     functions[inside] = modes.functions
     return Basis(modes.eigenvalues, functions)

@@ -13,11 +13,11 @@ import numpy as np
 
 from nho.operator.hamiltonian import Hamiltonian
 from nho.operator.persistence import Superlevels
-from nho.settings import Settings
+from nho.settings import Recipe
 
 Term = tuple[float, np.ndarray]
 
-NOBODY = np.empty(0, dtype=np.int64)  # the paper knows no negatives
+NO_VERTICES = np.empty(0, dtype=np.int64)  # the paper has no negatives
 
 
 def anchor_loss(s: np.ndarray, anchors: np.ndarray) -> Term:
@@ -93,22 +93,22 @@ class Objective:
     barrier: float
     hamiltonian: Hamiltonian
     superlevels: Superlevels
-    settings: Settings
+    recipe: Recipe  # the weights alpha_1 to alpha_4
 
     def __call__(
-        self, s: np.ndarray, positives: np.ndarray, negatives: np.ndarray = NOBODY
+        self, s: np.ndarray, positives: np.ndarray, negatives: np.ndarray = NO_VERTICES
     ) -> tuple[float, np.ndarray, dict[str, float]]:
         """Loss, its gradient by ``s``, and the unweighted terms by name.
 
         ``positives`` (the anchors) and ``negatives`` are vertices inside and outside the region.
         """
-        weights = self.settings
+        recipe = self.recipe
         terms = {
-            "anchor": (weights.weight_anchor, lambda: evidence_loss(s, positives, negatives)),
-            "area": (weights.weight_area, lambda: area_loss(s, self.mass, self.area)),
-            "topology": (weights.weight_topology, lambda: topology_loss(s, self.superlevels)),
+            "anchor": (recipe.weight_anchor, lambda: evidence_loss(s, positives, negatives)),
+            "area": (recipe.weight_area, lambda: area_loss(s, self.mass, self.area)),
+            "topology": (recipe.weight_topology, lambda: topology_loss(s, self.superlevels)),
             "spectral": (
-                weights.weight_spectral,
+                recipe.weight_spectral,
                 lambda: spectral_loss(
                     s, self.mass, self.hamiltonian, self.eigenvalues, self.barrier
                 ),

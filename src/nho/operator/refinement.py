@@ -15,9 +15,9 @@ import numpy as np
 
 from nho.operator.correspondence import align, nearest_rows
 from nho.operator.network import Adam, Perceptron, uniform_by_fan_in, xavier_uniform
-from nho.progress import Progress, ProgressCallback, ignore
 from nho.runtime.parallel import SERIAL, Workers
-from nho.settings import Settings
+from nho.runtime.run import Run
+from nho.settings import PaperRecipe
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class NeuralAdjointMap:
         self,
         source: np.ndarray,
         target: np.ndarray,
-        settings: Settings,
+        recipe: PaperRecipe,
         steps: int,
         workers: Workers = SERIAL,
     ) -> tuple[float, str]:
@@ -112,11 +112,11 @@ class NeuralAdjointMap:
         trouble : str
             Why the fit broke down, in which case the best iterate before that is kept; else empty.
         """
-        most = settings.refine_rows or len(source)
+        most = recipe.refine_rows or len(source)
         rows = np.unique(np.linspace(0, len(source) - 1, min(most, len(source))).astype(np.int64))
         x = np.ascontiguousarray(source[rows], dtype=np.float32)
         y = np.ascontiguousarray(target[rows], dtype=np.float32)
-        optimiser = Adam(settings.refine_learning_rate, settings.refine_weight_decay)
+        optimiser = Adam(recipe.refine_learning_rate, recipe.refine_weight_decay)
         loss, best_loss, best = np.nan, np.inf, self.parameters
         for step in range(steps):
             parts = workers.over_rows(
@@ -149,21 +149,20 @@ class LinearMap:
         return rows @ self.matrix
 
 
-def stages(settings: Settings, available: int) -> list[int]:
+def stages(recipe: PaperRecipe, available: int) -> list[int]:
     """The spectral dimensions to go through, none above what is available."""
-    first = min(settings.refine_first, available)
-    last = min(settings.refine_last, available)
-    return list(range(first, last + 1, settings.refine_increment))
+    first = min(recipe.refine_first, available)
+    last = min(recipe.refine_last, available)
+    return list(range(first, last + 1, recipe.refine_increment))
 
 
 def refine(
     target: np.ndarray,
     partial_coordinates: np.ndarray,
     full_coordinates: np.ndarray,
-    settings: Settings,
+    recipe: PaperRecipe,
     random: np.random.Generator,
-    workers: Workers = SERIAL,
-    progress: ProgressCallback = ignore,
+    run: Run,
 ) -> tuple[np.ndarray, list[dict[str, float]], list[str]]:
     """Refine the (n_partial,) vertex map ``target`` through all stages.
 
@@ -172,24 +171,25 @@ def refine(
     """
     partial = rms_normalised(partial_coordinates)
     full = rms_normalised(full_coordinates)
-    dimensions = stages(settings, min(partial.shape[1], full.shape[1]))
+    dimensions = stages(recipe, min(partial.shape[1], full.shape[1]))
     curve: list[dict[str, float]] = []
     troubles: list[str] = []
-    known: NeuralAdjointMap | None = None
-    for number, d in enumerate(dimensions, start=1):
-        source, wanted = full[target, :d], partial[:, :d]
-        transfer: NeuralAdjointMap | LinearMap
-        if settings.refinement == "neural-zoomout":
-            steps = settings.refine_steps if known is None else settings.refine_later_steps
-            transfer = known = NeuralAdjointMap(d, random, known)
-            loss, trouble = transfer.fit(source, wanted, settings, steps, workers)
-            troubles += [trouble] if trouble else []
-            if steps and not np.isfinite(loss):
-                break
-        else:
-            transfer = LinearMap(align(source, wanted))
-            loss = float(((transfer(source) - wanted) ** 2).mean())
-        target = nearest_rows(wanted, transfer(full[:, :d]), workers)
-        curve.append({"dimension": d, "loss": loss})
-        progress(Progress("refine", number, len(dimensions), loss))
+    smaller: NeuralAdjointMap | None = None
+    with run.stage("refine", len(dimensions), part_of="refinement") as progress:
+        for d in dimensions:
+            source, wanted = full[target, :d], partial[:, :d]
+            transfer: NeuralAdjointMap | LinearMap
+            if recipe.refinement == "neural-zoomout":
+                steps = recipe.refine_steps if smaller is None else recipe.refine_later_steps
+                transfer = smaller = NeuralAdjointMap(d, random, smaller)
+                loss, trouble = transfer.fit(source, wanted, recipe, steps, run.pool)
+                troubles += [trouble] if trouble else []
+                if steps and not np.isfinite(loss):
+                    break
+            else:
+                transfer = LinearMap(align(source, wanted))
+                loss = float(((transfer(source) - wanted) ** 2).mean())
+            target = nearest_rows(wanted, transfer(full[:, :d]), run.pool)
+            curve.append({"dimension": d, "loss": loss})
+            progress.step(loss)
     return target, curve, troubles

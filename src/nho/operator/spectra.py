@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,13 +13,15 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.spectrum import Basis, Laplacian, cached_basis, laplacian
 from nho.problem.preparation import Problem
 from nho.runtime.cache import Cache
-from nho.runtime.parallel import Workers
-from nho.settings import Settings
+from nho.runtime.run import Run
+from nho.settings import GuidedRecipe, PaperRecipe
+
+AnyRecipe = TypeVar("AnyRecipe", GuidedRecipe, PaperRecipe)
 
 
 @dataclass(frozen=True)
-class Shapes:
-    """What is computed once per pair: operators, spectra and neighbourhoods."""
+class PairSpectra:
+    """Operators, spectra and neighbourhoods of a pair of shapes."""
 
     partial: Mesh
     full: Mesh
@@ -28,29 +31,30 @@ class Shapes:
     full_basis: Basis  # Neumann
     partial_near: Neighbourhoods
     full_near: Neighbourhoods
-    settings: Settings  # with modes reduced to what the meshes can give
+    recipe: PaperRecipe  # with modes reduced to what the meshes can give
     warnings: tuple[str, ...]
 
 
-def analyse(problem: Problem, settings: Settings, pool: Workers) -> Shapes:
+def analyse(problem: Problem, run: Run) -> PairSpectra:
     """Laplacians, eigenbases and local distances of both shapes."""
     partial, full = problem.partial.mesh, problem.full.mesh
-    settings, warnings = fit_to_size(settings, partial, full)
-    modes = max(settings.spectral_modes, settings.refine_last)
+    check_size(partial, full)
+    recipe, warnings = fit_to_size(run.recipe(PaperRecipe), partial, full)
+    modes = max(recipe.spectral_modes, recipe.refine_last)
     boundary, store = partial.boundary_vertices, Cache.default()
 
     def of_partial() -> tuple[Laplacian, Basis, Neighbourhoods]:
-        operator = laplacian(partial, settings.laplacian)
-        near = cached_neighbourhoods(store, partial, settings.distortion_neighbours)
+        operator = laplacian(partial, recipe.laplacian)
+        near = cached_neighbourhoods(store, partial, recipe.distortion_neighbours)
         return operator, cached_basis(store, operator, modes, boundary), near
 
     def of_full() -> tuple[Laplacian, Basis, Neighbourhoods]:
-        operator = laplacian(full, settings.laplacian)
-        near = cached_neighbourhoods(store, full, settings.distortion_neighbours)
-        count = max(settings.encoding_modes, settings.galerkin_modes)
+        operator = laplacian(full, recipe.laplacian)
+        near = cached_neighbourhoods(store, full, recipe.distortion_neighbours)
+        count = max(recipe.encoding_modes, recipe.galerkin_modes)
         return operator, cached_basis(store, operator, count), near
 
-    (m_operator, m_basis, m_near), (n_operator, n_basis, n_near) = pool.together(
+    (m_operator, m_basis, m_near), (n_operator, n_basis, n_near) = run.pool.together(
         of_partial, of_full
     )
     if not boundary.any():
@@ -58,7 +62,7 @@ def analyse(problem: Problem, settings: Settings, pool: Workers) -> Shapes:
             f"{partial.name}: the surface is closed, so its first eigenvalue is zero; zero "
             "eigenvalues are left out of the spectral loss"
         )
-    return Shapes(
+    return PairSpectra(
         partial,
         full,
         m_operator.mass,
@@ -67,34 +71,42 @@ def analyse(problem: Problem, settings: Settings, pool: Workers) -> Shapes:
         n_basis,
         m_near,
         n_near,
-        settings,
+        recipe,
         tuple(warnings),
     )
 
 
-def fit_to_size(settings: Settings, partial: Mesh, full: Mesh) -> tuple[Settings, list[str]]:
-    """Fewer modes where a mesh is too small for those asked for; each cut is a warning."""
-    interior = int((~partial.boundary_vertices).sum())
-    n = len(full.vertices)
+def check_size(partial: Mesh, full: Mesh) -> None:
+    """Refuse meshes that are too small to have a spectrum."""
+    interior, n = _interior(partial), len(full.vertices)
     if interior < 4 or n < 4:
         raise InputError(
             f"{partial.name}: {interior} interior vertices (and {n} vertices of {full.name}) are "
             "too few to match; at least 4 are needed, so give finer meshes"
         )
-    available = {
-        "spectral_modes": min(interior, n),
-        "galerkin_modes": n,
-        "encoding_modes": n,
-        "refine_last": min(interior, n),
-        "refine_first": min(interior, n),
-    }
+
+
+def fit_to_size(recipe: AnyRecipe, partial: Mesh, full: Mesh) -> tuple[AnyRecipe, list[str]]:
+    """Fewer modes where a mesh is too small for those asked for; each cut is a warning."""
+    of_full = len(full.vertices)
+    of_both = min(_interior(partial), of_full)
+    available = {"encoding_modes": of_full}
+    if isinstance(recipe, PaperRecipe) or recipe.weight_spectral:
+        available |= {"spectral_modes": of_both, "galerkin_modes": of_full}
+    if isinstance(recipe, PaperRecipe):
+        available |= {"refine_last": of_both, "refine_first": of_both}
     warnings, cuts = [], {}
     for name, most in available.items():
-        wanted = getattr(settings, name)
+        wanted = getattr(recipe, name)
         if wanted > most:
             cuts[name] = most
             mesh = full if name in ("galerkin_modes", "encoding_modes") else partial
             warnings.append(
                 f"{mesh.name}: only {most} modes are available, {name} is lowered from {wanted}"
             )
-    return settings.replace(**cuts), warnings
+    return recipe.replace(**cuts), warnings
+
+
+def _interior(mesh: Mesh) -> int:
+    """Number of vertices that are not on the boundary."""
+    return int((~mesh.boundary_vertices).sum())

@@ -9,15 +9,14 @@ from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
 from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
 from nho.problem.result import MatchResult
-from nho.problem.solution import Answer
-from nho.progress import ProgressCallback, ignore
-from nho.recipes import paper as reciprocal
+from nho.problem.solution import Solution, Solver
+from nho.progress import ProgressCallback
+from nho.recipes import paper
 from nho.recipes.guided import recipe as guided
-from nho.runtime.parallel import workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings, preset
+from nho.runtime.run import started
+from nho.settings import GuidedRecipe, PaperRecipe, Settings, preset
 
-RECIPES = {"reciprocal": reciprocal.solve, "guided": guided.solve}
+SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided.solve}
 
 
 def match(
@@ -48,45 +47,45 @@ def match(
     """
     if settings is None or isinstance(settings, str):
         settings = preset(settings or "default")
-    clock = Stopwatch()
-    with clock.time("total"), workers(settings.threads) as pool:
-        with clock.time("prepare"):
+    with started(settings, progress) as run:
+        with run.clock.time("prepare"):
             partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
             settings, notes = fit_to_memory(settings, partial, full)
         if is_automatic(anchors):
-            with clock.time("anchors"):
+            with run.clock.time("anchors"):
                 anchors = found_anchors(anchors, partial, full, settings, progress)
-            # They are a little off, so they show the way and are not held.
-            settings = settings.replace(hold_anchors=False)
-        with clock.time("prepare"):
+            if isinstance(settings.recipe, GuidedRecipe):
+                # They are a little off, so they lead to the first map and pin nothing.
+                settings = settings.replace(pin_anchors=False)
+        with run.clock.time("prepare"):
             problem = prepare(partial, full, anchors).with_warnings(notes)
-        solve = RECIPES[settings.recipe]
-        answer = solve_at_size(problem, settings, solve, pool, clock, progress or ignore)
-    return carried_back(problem, answer, clock.seconds)
+        solver = SOLVERS[type(settings.recipe)]
+        solution = solve_at_size(problem, run.with_settings(settings), solver)
+    return to_result(problem, solution, run.clock.seconds)
 
 
-def carried_back(problem: Problem, answer: Answer, timings: dict[str, float]) -> MatchResult:
-    """The solver's answer on the meshes as given."""
+def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -> MatchResult:
+    """The solution on the meshes as given."""
     partial, full = problem.partial, problem.full
-    points = problem.given_points(answer.points)
-    nearest = answer.points.nearest_vertex(full.mesh)
-    score = full.spread(answer.region_score, 0.0)
-    suspects = tuple(sorted(problem.anchor_rows[answer.suspects].tolist()))
-    last = answer.next_anchor
+    points = problem.given_points(solution.points)
+    nearest = solution.points.nearest_vertex(full.mesh)
+    score = full.to_given(solution.region_score, 0.0)
+    suspects = tuple(sorted(problem.anchor_rows[solution.suspects].tolist()))
+    last = solution.next_anchor
     return MatchResult(
-        vertex_map=partial.spread(np.where(nearest >= 0, full.given_of_solver[nearest], -1), -1),
+        vertex_map=partial.to_given(np.where(nearest >= 0, full.given_of_solver[nearest], -1), -1),
         face=points.face,
         barycentric=points.barycentric,
-        confidence=partial.spread(answer.confidence, 0.0),
+        confidence=partial.to_given(solution.confidence, 0.0),
         region=score > 0.5,
         region_score=score,
         anchors=problem.given_anchors,
-        settings=answer.settings,
-        status=answer.status,
-        warnings=(*problem.warnings, *answer.warnings),
+        settings=solution.settings,
+        status=solution.status,
+        warnings=(*problem.warnings, *solution.warnings),
         timings=timings,
-        curves=answer.curves,
+        curves=solution.curves,
         suspect_anchors=suspects,
-        scale=answer.scale,
+        scale=solution.scale,
         next_anchor=int(partial.given_of_solver[last]) if last >= 0 else -1,
     )

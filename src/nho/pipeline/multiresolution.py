@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,42 +12,26 @@ from nho.geometry.coverage import coverage
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.pipeline.upsampling import carried_images, facing, located, on_surface
 from nho.problem.preparation import Problem, Side
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
+from nho.problem.solution import Solution, Solver
 from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.runtime.run import Run
 
 _FEWEST_SHARE = 0.2  # of the vertices allowed, for however small a partial shape
 _FAR = 0.05  # region score of the coarse answer below which a vertex is surely outside
 _FACES_AT_ONCE = 300_000  # of the full shape, when it is covered: bounds the memory
 
-Solve = Callable[[Problem, Settings, Workers, Stopwatch, ProgressCallback], Answer]
 
-
-def solve_at_size(
-    problem: Problem,
-    settings: Settings,
-    solve: Solve,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
-    """Directly up to ``settings.solve_vertices`` a mesh, beyond that through coarse ones."""
-    most = settings.solve_vertices
+def solve_at_size(problem: Problem, run: Run, solver: Solver) -> Solution:
+    """Directly up to ``solve_vertices`` a mesh, beyond that through coarse ones."""
+    most = run.settings.solve_vertices
     sizes = [len(side.mesh.vertices) for side in (problem.partial, problem.full)]
     if not most or max(sizes) <= most:
-        return solve(problem, settings, pool, clock, progress)
-    with clock.time("coarsening"):
-        progress(Progress("coarsening", 0, 1))
-        pair = coarse_pair(problem, most, pool)
-        progress(Progress("coarsening", 1, 1))
-    answer = solve(pair.problem, settings, pool, clock, progress)
-    with clock.time("carrying"):
-        progress(Progress("carrying", 0, 1))
-        answer = carried_up(problem, pair, answer, pool)
-        progress(Progress("carrying", 1, 1))
-    return answer
+        return solver(problem, run)
+    with run.stage("coarsening"):
+        pair = coarse_pair(problem, most, run.pool)
+    solution = solver(pair.problem, run)
+    with run.stage("carrying"):
+        return upsample(problem, pair, solution, run.pool)
 
 
 @dataclass(frozen=True)
@@ -130,19 +113,19 @@ def _coarse_side(side: Side, coarse: Coarse, unit: float) -> Side:
     )
 
 
-def carried_up(problem: Problem, pair: CoarsePair, answer: Answer, pool: Workers) -> Answer:
-    """An answer between the coarse shapes as an answer between the fine ones."""
+def upsample(problem: Problem, pair: CoarsePair, solution: Solution, pool: Workers) -> Solution:
+    """A solution between the coarse shapes as one between the fine ones."""
     partial, full = problem.partial.mesh, problem.full.mesh
     places = located(partial, pair.partial, pool)
-    coarse_images = answer.points.positions(pair.full.mesh)
-    images = carried_images(partial, pair.partial, places, coarse_images, answer.scale)
-    side = facing(pair.partial.mesh, coarse_images, answer.points, pair.full.mesh)
+    coarse_images = solution.points.positions(pair.full.mesh)
+    images = carried_images(partial, pair.partial, places, coarse_images, solution.scale)
+    side = facing(pair.partial.mesh, coarse_images, solution.points, pair.full.mesh)
     points = on_surface(partial, images, full, side, pool)
-    score = located(full, pair.full, pool).interpolate(pair.full.mesh, answer.region_score)
-    if answer.settings.recipe == "guided":
+    score = located(full, pair.full, pool).interpolate(pair.full.mesh, solution.region_score)
+    if solution.region_is_coverage:
         coarse_edge = pair.full.mesh.mean_edge_length
         score = _covered_anew(partial, points.positions(full), full, score, coarse_edge, pool)
-    last, signals = answer.next_anchor, answer.signals
+    last, signals = solution.next_anchor, solution.signals
     sizes = [
         f"{len(coarse.vertex)} of {len(mesh.vertices)} vertices of {mesh.name}"
         for coarse, mesh in ((pair.partial, partial), (pair.full, full))
@@ -152,11 +135,11 @@ def carried_up(problem: Problem, pair: CoarsePair, answer: Answer, pool: Workers
         "every vertex"
     )
     return replace(
-        answer,
+        solution,
         points=points,
-        confidence=places.interpolate(pair.partial.mesh, answer.confidence),
+        confidence=places.interpolate(pair.partial.mesh, solution.confidence),
         region_score=score,
-        warnings=(note, *answer.warnings),
+        warnings=(note, *solution.warnings),
         next_anchor=int(pair.partial.vertex[last]) if last >= 0 else -1,
         signals=None if signals is None else places.interpolate(pair.partial.mesh, signals),
     )

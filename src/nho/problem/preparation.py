@@ -46,7 +46,7 @@ class Side:
     given_of_solver: np.ndarray
     given_face: np.ndarray
 
-    def spread(self, values: np.ndarray, missing: float | bool | int) -> np.ndarray:
+    def to_given(self, values: np.ndarray, missing: float | bool | int) -> np.ndarray:
         """Values per solver vertex -> values per given vertex."""
         known = self.solver_of_given >= 0
         shape = (len(self.solver_of_given), *values.shape[1:])
@@ -89,7 +89,8 @@ class Problem:
         solver, given = side.mesh.faces, side.solver_of_given[side.given.faces]
         column = (given[face][:, :, None] == solver[points.face][:, None, :]).argmax(axis=2)
         weights = np.take_along_axis(points.barycentric, column, axis=1)
-        return SurfacePoints(self.partial.spread(face, -1), self.partial.spread(weights, np.nan))
+        to_given = self.partial.to_given
+        return SurfacePoints(to_given(face, -1), to_given(weights, np.nan))
 
 
 def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> Problem:

@@ -1,18 +1,20 @@
-"""What a recipe returns, in the solver's own numbering."""
+"""What a solver is and what it returns, in its own numbering."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from nho.geometry.surface import SurfacePoints
+from nho.problem.preparation import Problem
+from nho.runtime.run import Run
 from nho.settings import Settings
 
 
 @dataclass(frozen=True)
-class Answer:
+class Solution:
     """Map, confidence and region on the solver's meshes.
 
     Attributes
@@ -22,6 +24,9 @@ class Answer:
     confidence : (n_partial,) float array
     region_score : (n_full,) float array
         Above one half inside the region.
+    region_is_coverage : bool
+        The region is what the surface covers (`nho.geometry.coverage`), so finer surfaces tell it
+        more exactly.
     settings : Settings
         As they were used: modes cut to what the meshes can give.
     suspects : (k,) int array
@@ -38,6 +43,7 @@ class Answer:
     confidence: np.ndarray
     region_score: np.ndarray
     settings: Settings
+    region_is_coverage: bool = False
     status: str = "ok"
     warnings: tuple[str, ...] = ()
     curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)
@@ -45,6 +51,9 @@ class Answer:
     scale: float = 1.0
     next_anchor: int = -1
     signals: np.ndarray | None = None
+
+
+Solver = Callable[[Problem, Run], Solution]  # recipes and baselines alike
 
 
 def status_of(troubles: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The reciprocal loop between operator and correspondence (paper, Fig. 2 and Sec. 4.2).
+"""The paper's recipe: operator and correspondence in turn (Fig. 2, Sec. 4.2), then refinement.
 
 Legend: partial shape M, full shape N; s = soft indicator of the region on N, tau = barrier,
 H = Delta + tau (1 - s), psi = its eigenfunctions, phi = Dirichlet eigenfunctions of M; all in
@@ -24,46 +24,32 @@ from nho.operator.hamiltonian import (
 from nho.operator.losses import Objective
 from nho.operator.persistence import Superlevels
 from nho.operator.refinement import refine
-from nho.operator.spectra import Shapes, analyse
+from nho.operator.spectra import PairSpectra, analyse
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer, advice_on, status_of
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution, advice_on, status_of
+from nho.runtime.run import Run
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-    aligning: np.ndarray | None = None,
-) -> Answer:
-    """The paper's recipe: spectra, reciprocal loop, dense refinement.
+def solve(problem: Problem, run: Run, aligning: np.ndarray | None = None) -> Solution:
+    """Spectra, reciprocal loop, dense refinement.
 
     ``aligning``: see `ReciprocalLoop`.
     """
-    with clock.time("spectra"):
-        progress(Progress("spectra", 0, 1))
-        shapes = analyse(problem, settings, pool)
-        progress(Progress("spectra", 1, 1))
-    loop = ReciprocalLoop(shapes, problem.anchors, pool, progress, aligning)
-    with clock.time("operator"):
-        loop.run()
-    with clock.time("refinement"):
-        target, curve = loop.refined_map()
+    with run.stage("spectra"):
+        spectra = analyse(problem, run)
+    loop = ReciprocalLoop(spectra, problem.anchors, run, aligning)
+    loop.run()
+    target = loop.refined_map()
     # Half confidence at the distortion above which the method itself does not trust a match.
-    confidence = 2 ** (-loop.distortion(target) / settings.distortion_threshold)
-    return Answer(
-        points=SurfacePoints.at_vertices(shapes.full, target),
+    confidence = 2 ** (-loop.distortion(target) / spectra.recipe.distortion_threshold)
+    return Solution(
+        points=SurfacePoints.at_vertices(spectra.full, target),
         confidence=confidence,
-        region_score=loop.score(),
-        settings=shapes.settings,
-        status=loop.status,
-        warnings=(*shapes.warnings, *loop.warnings, *advice_on(loop.troubles)),
-        curves={**loop.curves, "refine": curve},
+        region_score=loop.region_score(),
+        settings=run.settings.replace(recipe=spectra.recipe),
+        status=status_of(loop.troubles),
+        warnings=(*spectra.warnings, *loop.warnings, *advice_on(loop.troubles)),
+        curves=loop.curves,
     )
 
 
@@ -73,7 +59,7 @@ class ReciprocalLoop:
     Parameters
     ----------
     anchors : (m, 2) int array
-        Where the region is.
+        A(0): where the region is.
     aligning : (m', 2) int array, optional
         Pairs that align the eigenspaces, if not the anchors themselves (App. C).
 
@@ -84,55 +70,58 @@ class ReciprocalLoop:
     modes : Basis
         Eigenpairs of that operator, as many as refinement needs.
     evidence : (m', 2) int array
-        Anchors and reliable matches that the operator was fitted to last.
+        A(t): anchors and reliable matches that the operator was fitted to last.
     """
 
     def __init__(
         self,
-        shapes: Shapes,
+        spectra: PairSpectra,
         anchors: np.ndarray,
-        pool: Workers,
-        progress: ProgressCallback,
+        run: Run,
         aligning: np.ndarray | None = None,
     ) -> None:
-        settings = shapes.settings
-        self._shapes, self.settings = shapes, settings
-        self._pool, self._progress = pool, progress
+        self._spectra, self._run, self._recipe = spectra, run, spectra.recipe
         self.anchors = self.evidence = anchors
-        self._aligning = self._pairs = anchors if aligning is None else aligning
+        self._aligning = self._aligning_evidence = anchors if aligning is None else aligning
         self.warnings: list[str] = []
         self.curves: dict[str, list[dict[str, float]]] = {}
         self.troubles: list[str] = []
-        self._random = np.random.default_rng(settings.seed)
-        mass = shapes.full_laplacian.mass
-        basis = shapes.full_basis
-        reduced = ReducedHamiltonian(basis.first(settings.galerkin_modes), mass, pool)
+        self._random = np.random.default_rng(run.settings.seed)
+        self._plain = self._recipe.coordinates == "laplacian"  # the paper's "w/o Hamiltonian"
+        self._build_operator()
+        self._field = NeuralField(
+            encoding_at(
+                spectra.full_basis.functions[:, : self._recipe.encoding_modes], anchors[:, 1]
+            ),
+            self._recipe.hidden,
+            self._recipe.activation,
+            self._random,
+            run.pool,
+        )
+
+    def _build_operator(self) -> None:
+        """The Hamiltonian in the loss and in the read-out, and the loss itself (Eq. 13 to 16)."""
+        spectra, recipe = self._spectra, self._recipe
+        mass = spectra.full_laplacian.mass
+        basis = spectra.full_basis.first(recipe.galerkin_modes)
         operators: dict[str, Hamiltonian] = {
-            "reduced": reduced,
-            "sparse": SparseHamiltonian(shapes.full_laplacian),
+            "reduced": ReducedHamiltonian(basis, mass, self._run.pool),
+            "sparse": SparseHamiltonian(spectra.full_laplacian),
         }
-        self._readout = operators[settings.readout_operator]
-        self._modes_wanted = max(settings.spectral_modes, settings.refine_last)
-        if settings.readout_operator == "reduced":
-            self._modes_wanted = min(self._modes_wanted, settings.galerkin_modes)
-        eigenvalues = shapes.partial_basis.eigenvalues[: settings.spectral_modes]
-        self._tau = settings.barrier * eigenvalues[-1]
-        self._plain = settings.coordinates == "laplacian"  # the paper's "w/o Hamiltonian operator"
+        self._readout = operators[recipe.readout_operator]
+        self._modes_wanted = max(recipe.spectral_modes, recipe.refine_last)
+        if recipe.readout_operator == "reduced":
+            self._modes_wanted = min(self._modes_wanted, recipe.galerkin_modes)
+        eigenvalues = spectra.partial_basis.eigenvalues[: recipe.spectral_modes]
+        self._tau = recipe.barrier_factor * eigenvalues[-1]
         self._objective = Objective(
             mass,
-            float(shapes.partial_mass.sum()),
+            float(spectra.partial_mass.sum()),
             eigenvalues,
             self._tau,
-            operators[settings.fit_operator],
-            Superlevels(shapes.full.edges, len(shapes.full.vertices)),
-            settings.replace(weight_spectral=0.0) if self._plain else settings,
-        )
-        self._field = NeuralField(
-            encoding_at(basis.functions[:, : settings.encoding_modes], anchors[:, 1]),
-            (settings.hidden_width,) * settings.hidden_layers,
-            settings.activation,
-            self._random,
-            pool,
+            operators[recipe.loss_operator],
+            Superlevels(spectra.full.edges, len(spectra.full.vertices)),
+            recipe.replace(weight_spectral=0.0) if self._plain else recipe,
         )
 
     def run(self, seen: Callable[[str], None] = lambda stage: None) -> None:
@@ -142,73 +131,70 @@ class ReciprocalLoop:
         """
         self._fit("fit")
         seen("fit")
-        for number in range(1, self.settings.rounds + 1):
-            target = self.map()
-            distortion = self.distortion(target)
-            self.evidence = self._with_reliable(self.anchors, target, distortion)
-            self._pairs = self._with_reliable(self._aligning, target, distortion)
+        for number in range(1, self._recipe.rounds + 1):
+            with self._run.clock.time("operator"):
+                target = self.map()
+                distortion = self.distortion(target)
+                self.evidence = self._with_reliable(self.anchors, target, distortion)
+                self._aligning_evidence = self._with_reliable(self._aligning, target, distortion)
             self._fit(f"round {number}")
             seen(f"round {number}")
+
+    def _fit(self, name: str) -> None:
+        """Minimise L_op(theta; A(t)) from the present theta on (Eq. 16); take the eigenpairs."""
+        with self._run.stage(name, self._recipe.fit_steps, part_of="operator") as stage:
+            self.indicator, self.curves[name], trouble = fit_operator(
+                self._field, self._objective, self.evidence[:, 1], stage
+            )
+            self.troubles += [trouble] if trouble else []
+            if self._plain:
+                self.modes = self._spectra.full_basis.first(self._modes_wanted)
+            else:
+                potential = self._tau * (1 - self.indicator)
+                self.modes = self._readout.modes(potential, self._modes_wanted)
+
+    def region_score(self) -> np.ndarray:
+        """(n_full,) above one half in the support of the operator (Eq. 17 and 18)."""
+        if self._plain:  # modes of the whole shape have no support
+            return self.indicator
+        low = self.modes.first(self._recipe.spectral_modes)
+        return support_score(low, self._recipe.support_threshold)
+
+    def map(self) -> np.ndarray:
+        """(n_partial,) vertices of the full shape: align, then search the support (Eq. 19, 20)."""
+        dimension = min(self._recipe.spectral_modes, len(self._aligning))
+        psi = self.modes.functions[:, :dimension]
+        phi = self._spectra.partial_basis.functions[:, :dimension]
+        p, q = self._aligning_evidence.T
+        aligned = psi @ align(psi[q], phi[p])
+        support = np.flatnonzero(self.region_score() > 0.5)
+        if not len(support):
+            self.warnings.append("the operator has an empty support; the whole shape was searched")
+            support = np.arange(len(psi))
+        return support[nearest_rows(phi, aligned[support], self._run.pool)]
+
+    def distortion(self, target: np.ndarray) -> np.ndarray:
+        """(n_partial,) local mapping distortion (LMD) of a map."""
+        spectra = self._spectra
+        near = spectra.partial_near, spectra.partial_mass, spectra.full_near
+        return local_distortion(target, *near)
 
     def _with_reliable(
         self, fixed: np.ndarray, target: np.ndarray, distortion: np.ndarray
     ) -> np.ndarray:
-        threshold = self.settings.distortion_threshold
+        """A(t+1): the fixed pairs and the matches of little distortion (Eq. 21)."""
+        threshold = self._recipe.distortion_threshold
         return np.concatenate([fixed, reliable_matches(target, distortion, threshold, fixed)])
 
-    def _fit(self, stage: str) -> None:
-        self.indicator, self.curves[stage], trouble = fit_operator(
-            self._field, self._objective, self.evidence[:, 1], stage, self._progress
-        )
-        self.troubles += [trouble] if trouble else []
-        if self._plain:
-            self.modes = self._shapes.full_basis.first(self._modes_wanted)
-        else:
-            self.modes = self._readout.modes(self._tau * (1 - self.indicator), self._modes_wanted)
-
-    @property
-    def status(self) -> str:
-        """``"ok"``, or what broke down so far."""
-        return status_of(self.troubles)
-
-    def score(self) -> np.ndarray:
-        """(n_full,) region score; above one half in the support of the operator."""
-        if self._plain:  # modes of the whole shape have no support
-            return self.indicator
-        low = self.modes.first(self.settings.spectral_modes)
-        return support_score(low, self.settings.support_threshold)
-
-    def map(self) -> np.ndarray:
-        """(n_partial,) vertices of the full shape: alignment, then search inside the support."""
-        dimension = min(self.settings.spectral_modes, len(self._aligning))
-        psi = self.modes.functions[:, :dimension]
-        phi = self._shapes.partial_basis.functions[:, :dimension]
-        p, q = self._pairs.T
-        aligned = psi @ align(psi[q], phi[p])
-        support = np.flatnonzero(self.score() > 0.5)
-        if not len(support):
-            self.warnings.append("the operator has an empty support; the whole shape was searched")
-            support = np.arange(len(psi))
-        return support[nearest_rows(phi, aligned[support], self._pool)]
-
-    def distortion(self, target: np.ndarray) -> np.ndarray:
-        """(n_partial,) local mapping distortion of a map."""
-        shapes = self._shapes
-        return local_distortion(target, shapes.partial_near, shapes.partial_mass, shapes.full_near)
-
-    def refined_map(self) -> tuple[np.ndarray, list[dict[str, float]]]:
-        """The final-round map after dense refinement, and the refinement's losses."""
-        target = self.map()
-        if self.settings.refinement == "none":
-            return target, []
-        target, curve, troubles = refine(
-            target,
-            self._shapes.partial_basis.functions,
-            self.modes.functions,
-            self.settings,
-            self._random,
-            self._pool,
-            self._progress,
+    def refined_map(self) -> np.ndarray:
+        """(n_partial,) the map of the last round after dense refinement (App. D)."""
+        with self._run.clock.time("refinement"):
+            target = self.map()
+        if self._recipe.refinement == "none":
+            return target
+        coordinates = self._spectra.partial_basis.functions, self.modes.functions
+        target, self.curves["refine"], troubles = refine(
+            target, *coordinates, self._recipe, self._random, self._run
         )
         self.troubles += troubles
-        return target, curve
+        return target

@@ -67,7 +67,7 @@ def render_report(
         result=result,
         numbers=key_figures(partial, full, result),
         charts=charts(result.curves),
-        settings=result.settings.as_dict(),
+        settings=result.settings.flat(),
         timings=_timings(result),
         metrics=dict(extra.get("metrics") or {}),
         suspects=[(row, *map(int, result.anchors[row])) for row in suspects],

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from nho.progress import Progress
-from nho.settings import Settings
+from nho.settings import PaperRecipe, Settings
 
 # Shares of the time by stage, as measured on meshes of 5,000 vertices. After a match, its own
 # times take their place.
@@ -20,9 +20,10 @@ _OPERATOR = 0.3  # share of a round that fits its operator
 
 def typical_shares(settings: Settings, anchors: int) -> dict[str, float]:
     """The stages to come, in order, with their shares."""
-    if settings.recipe == "reciprocal":
+    recipe = settings.recipe
+    if isinstance(recipe, PaperRecipe):
         return _RECIPROCAL
-    return _FEW_ANCHORS if anchors < settings.many_anchors else _MANY_ANCHORS
+    return _FEW_ANCHORS if anchors < recipe.many_anchors else _MANY_ANCHORS
 
 
 @dataclass

@@ -148,12 +148,12 @@ class Session:
             if len(pairs) < FEWEST:
                 raise InputError(f"{len(pairs)} complete pairs; mark at least {FEWEST}")
             settings = preset(preset_name)
-            alike = (partial.version, full.version, preset_name, len(pairs) < settings.many_anchors)
             shares = typical_shares(settings, len(pairs))
+            alike = (partial.version, full.version, preset_name, tuple(shares))
             known = self._last_pace is not None and self._last_pace[0] == alike
             if known and self._last_pace is not None:
                 shares = self._last_pace[1]
-            pace = Pace(shares, settings.rounds, known)
+            pace = Pace(shares, settings.recipe.rounds, known)
             self._matched += 1
             number = self._matched
             anchors = self.marks.anchors(partial.mesh, full.mesh)

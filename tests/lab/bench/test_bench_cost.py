@@ -12,10 +12,10 @@ from nho.lab.bench.cost import CostRow, NetworkCost, cost_rows, cost_table, step
 from nho.lab.bench.published import lookup
 from nho.lab.bench.tabular import Table
 from nho.operator.network import Adam
-from nho.settings import PRESETS, Settings
+from nho.settings import PRESETS, PaperRecipe, Settings
 
 NETWORKS = "networks, forward pass for 10,000 vertices"
-SMALL = Settings(
+SMALL = PRESETS["paper"].replace(
     encoding_modes=6,
     spectral_modes=6,
     galerkin_modes=20,
@@ -89,17 +89,17 @@ def test_steps_over_all_stages_are_the_published_ones_if_every_stage_starts_anew
 
 
 def test_sizes_follow_the_settings():
-    settings = Settings(encoding_modes=10, hidden_width=64, hidden_layers=2)
+    settings = Settings(recipe=PaperRecipe(encoding_modes=10, hidden_width=64, hidden_layers=2))
     weights = 10 * 64 + 64 * 64 + 64
     assert row(settings).field_network == NetworkCost(weights + 64 + 64 + 1, 20_000 * weights)
 
 
 def test_the_largest_stage_is_bounded_by_the_modes_of_the_reduced_operator():
-    few = Settings(galerkin_modes=52)  # stages 20, 25, ..., 50
+    few = Settings(recipe=PaperRecipe(galerkin_modes=52))  # stages 20, 25, ..., 50
     weights = 50 * 50 + 50 * 128 + 128 * 128 + 128 * 50
     biases = 128 + 128 + 50
     assert row(few).refiner_network == NetworkCost(weights + biases, 20_000 * weights)
-    assert row(few).refine_steps == few.refine_steps + 6 * few.refine_later_steps
+    assert row(few).refine_steps == few.recipe.refine_steps + 6 * few.recipe.refine_later_steps
     free = few.replace(readout_operator="sparse")
     assert row(free).refiner_network == row(PRESETS["paper"]).refiner_network
 

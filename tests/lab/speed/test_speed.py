@@ -27,7 +27,7 @@ from nho.operator.losses import Objective
 from nho.operator.network import Perceptron, uniform_by_fan_in
 from nho.operator.persistence import Superlevels
 from nho.operator.refinement import NeuralAdjointMap
-from nho.settings import Settings
+from nho.settings import PaperRecipe
 
 PARTS = ("seconds", "cpu_seconds", "peak_mb")
 
@@ -232,16 +232,16 @@ def test_loss_of_the_torch_reference_equals_the_library_at_a_random_field(whole)
     pytest.importorskip("gudhi")
     from nho.lab.speed import torch_reference as reference
 
-    settings = Settings(galerkin_modes=40)
+    recipe = PaperRecipe(galerkin_modes=40)
     operator = laplacian(whole)
-    basis = neumann_basis(operator, settings.galerkin_modes)
+    basis = neumann_basis(operator, recipe.galerkin_modes)
     targets = basis.eigenvalues[1:21] * 1.6
     area = 0.55 * operator.mass.sum()
-    barrier = settings.barrier * targets[-1]
+    barrier = recipe.barrier_factor * targets[-1]
     random = np.random.default_rng(4)
-    hidden = (settings.hidden_width,) * settings.hidden_layers
-    encoding = basis.functions[:, : settings.encoding_modes]
-    ours = NeuralField(encoding, hidden, settings.activation, random)
+    hidden = recipe.hidden
+    encoding = basis.functions[:, : recipe.encoding_modes]
+    ours = NeuralField(encoding, hidden, recipe.activation, random)
     ours.parameters *= 3  # far from the flat field of the first step: many components
     anchored = random.choice(len(encoding), 25, replace=False)
     objective = Objective(
@@ -251,7 +251,7 @@ def test_loss_of_the_torch_reference_equals_the_library_at_a_random_field(whole)
         barrier,
         ReducedHamiltonian(basis, operator.mass),
         Superlevels(whole.edges, len(encoding)),
-        settings,
+        recipe,
     )
     loss, by_s, terms = objective(ours.indicator(), anchored)
 
@@ -266,7 +266,7 @@ def test_loss_of_the_torch_reference_equals_the_library_at_a_random_field(whole)
         reference.Topology(whole.edges),
         area,
         torch.from_numpy(targets),
-        settings,
+        recipe,
     )
     # From the very same s, so that only the losses are compared.
     s = torch.from_numpy(ours.indicator()).requires_grad_()

@@ -20,13 +20,13 @@ from nho.lab.baselines import (
     piecewise_smooth,
     zoomout,
 )
-from nho.lab.baselines.interface import Baseline, Method
+from nho.lab.baselines.interface import Baseline, Method, Preset
 from nho.problem.preparation import AnchorsLike, MeshLike
 from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback
-from nho.settings import Settings
+from nho.settings import PRESETS, Settings
 
-__all__ = ["BASELINES", "Baseline", "Method", "run"]
+__all__ = ["BASELINES", "METHODS", "Baseline", "Method", "run"]
 
 BASELINES: dict[str, Method] = {
     "nearest": Baseline("nearest", nearest.solve),
@@ -51,6 +51,8 @@ BASELINES: dict[str, Method] = {
     "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
 }
 
+METHODS: dict[str, Method] = {name: Preset(name) for name in PRESETS} | BASELINES
+
 
 def run(
     method_name: str,
@@ -60,11 +62,11 @@ def run(
     settings: Settings | None = None,
     progress: ProgressCallback | None = None,
 ) -> MatchResult:
-    """Match a partial surface to a full one by a baseline; arguments as in `nho.match`.
+    """Match a partial surface to a full one by a named method; arguments as in `nho.match`.
 
-    Of the settings only ``threads``, ``laplacian`` and ``weights`` count: a baseline's numbers are
-    its own and stand in its file.
+    Of the settings a baseline reads only ``threads``, ``laplacian`` and ``checkpoints``: its
+    numbers are its own and stand in its file.
     """
-    if method_name not in BASELINES:
-        raise InputError(f"baseline {method_name!r} is unknown; choose {', '.join(BASELINES)}")
-    return BASELINES[method_name](partial, full, anchors, settings, progress)
+    if method_name not in METHODS:
+        raise InputError(f"method {method_name!r} is unknown; choose {', '.join(METHODS)}")
+    return METHODS[method_name](partial, full, anchors, settings, progress)

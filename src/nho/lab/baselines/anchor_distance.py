@@ -11,34 +11,23 @@ import numpy as np
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.baselines.readout import answer_of
+from nho.lab.baselines.readout import solution_of
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run
 
 _SIGMA = 0.1  # of the weights, in units of sqrt(area of the full shape)
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve(problem: Problem, run: Run) -> Solution:
     """The nearest row of distances."""
-    target = distance_map(problem, pool, clock, progress)
-    return answer_of(problem, SurfacePoints.at_vertices(problem.full.mesh, target), settings)
+    target = distance_map(problem, run)
+    return solution_of(problem, SurfacePoints.at_vertices(problem.full.mesh, target), run.settings)
 
 
-def distance_map(
-    problem: Problem, pool: Workers, clock: Stopwatch, progress: ProgressCallback
-) -> np.ndarray:
+def distance_map(problem: Problem, run: Run) -> np.ndarray:
     """(n_partial,) full vertex q of least ``sum_l w_l(p) (d_M(p, l) - d_N(q, l))^2``."""
-    with clock.time("distances"):
+    with run.stage("distances"):
         own = _distances(problem.partial.mesh, problem.anchors[:, 0])
         other = _distances(problem.full.mesh, problem.anchors[:, 1])
         squares = other**2
@@ -50,8 +39,7 @@ def distance_map(
             cost = weight.T @ squares - 2 * (weight * here).T @ other
             return cost.argmin(axis=1)
 
-        target = np.concatenate(pool.over_rows(block, own.shape[1], 512))
-        progress(Progress("distances", 1, 1))
+        target = np.concatenate(run.pool.over_rows(block, own.shape[1], 512))
     return target
 
 

@@ -29,5 +29,5 @@ class Automatic:
     ) -> MatchResult:
         default = preset("default")
         if settings is not None:
-            default = default.replace(threads=settings.threads, laplacian=settings.laplacian)
+            default = default.replace(threads=settings.threads, laplacian=settings.recipe.laplacian)
         return match(partial, full, AUTO, default, progress)

@@ -39,15 +39,12 @@ from nho.errors import InputError
 from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.geometry.surface import SurfacePoints
 from nho.lab.baselines.descriptors import Describe, shot_of_both
-from nho.lab.baselines.readout import answer_without_anchors
+from nho.lab.baselines.readout import solution_without_anchors
 from nho.lab.baselines.spectral_icp import peaks, refined
 from nho.lab.baselines.stiefel import minimised
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run, Stage
 
 _MODES = 100
 _FEWEST = 3  # modes of the part; fewer cannot tell places apart
@@ -90,18 +87,11 @@ class JointEnergy:
         return float(value), 4 * scaled @ inner - self.weight * self.target @ direction.T
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-    describe: Describe = shot_of_both,
-) -> Answer:
+def solve(problem: Problem, run: Run, describe: Describe = shot_of_both) -> Solution:
     """Map and region, without anchors."""
     partial, full = problem.partial.mesh, problem.full.mesh
-    with clock.time("spectra"):
-        operators = [laplacian(mesh, settings.laplacian) for mesh in (partial, full)]
+    with run.stage("spectra"):
+        operators = [laplacian(mesh, run.settings.recipe.laplacian) for mesh in (partial, full)]
         count = min(_MODES, partial.n_vertices, full.n_vertices)
         own, other = (neumann_basis(operator, count) for operator in operators)
         # By Weyl's law, as many as the part has of the area.
@@ -111,34 +101,32 @@ def solve(
                 f"{partial.name}: only {rank} of its modes are as slow as the first {count} of "
                 f"{full.name}; it is too small or in another unit, so give it in the full shape's"
             )
-        progress(Progress("spectra", 1, 1))
     masses, full_masses = (operator.mass for operator in operators)
     modes, full_modes = own.functions[:, :rank], other.functions
     slowness = other.eigenvalues / other.eigenvalues[-1]
-    with clock.time("descriptors"):
-        pair = describe(partial, own, full, other, pool)
-        progress(Progress("descriptors", 1, 1))
+    with run.stage("descriptors"):
+        pair = describe(partial, own, full, other, run.pool)
     matrix: np.ndarray | None = None
     energies: list[float] = []
-    for stage in ("basis", "refine"):
-        with clock.time(stage):
+    for name in ("basis", "refine"):
+        with run.stage(name, _STEPS) as stage:
             source = modes.T @ (masses[:, None] * pair[0])
             target = full_modes.T @ (full_masses[:, None] * pair[1])
             if matrix is None:
                 left, _, right = np.linalg.svd(target @ source.T, full_matrices=False)
                 matrix = left @ right
-            matrix, value = _joint_basis(slowness, source, target, matrix, stage, progress)
+            matrix, value = _joint_basis(slowness, source, target, matrix, stage)
             energies.append(value)
             moved = full_modes @ matrix
-            _, image = refined(np.eye(rank), modes, moved, masses, _ICP_ROUNDS, pool)
-        if stage == "basis":
-            with clock.time("descriptors"):
+            _, image = refined(np.eye(rank), modes, moved, masses, _ICP_ROUNDS, run.pool)
+        if name == "basis":
+            with run.stage("descriptors"):
                 pair = peaks(partial, full, image, _PEAKS, _DECAY)
     inside = moved @ (masses @ modes)
     points = SurfacePoints.at_vertices(full, image)
     curves = {"joint basis": [{"energy": value} for value in energies]}
     score = np.clip(inside, 0, 1)
-    return answer_without_anchors(problem, points, settings, score, curves=curves)
+    return solution_without_anchors(problem, points, run.settings, score, curves=curves)
 
 
 def _joint_basis(
@@ -146,20 +134,11 @@ def _joint_basis(
     source: np.ndarray,
     target: np.ndarray,
     start: np.ndarray,
-    stage: str,
-    progress: ProgressCallback,
+    stage: Stage,
 ) -> tuple[np.ndarray, float]:
     """(k, r) the combinations that conjugate gradients find from ``start``, and their energy."""
     total = np.sqrt((source**2).sum(axis=0)).sum()
     weight = _WEIGHT * start.shape[1] / total if total > 0 else 0.0
-    steps = 0
-
-    def on_step(value: float) -> None:
-        nonlocal steps
-        steps += 1
-        progress(Progress(stage, steps, _STEPS, value))
-
     energy = JointEnergy(eigenvalues, source, target, weight)
-    matrix, value = minimised(energy, start, _STEPS, on_step)
-    progress(Progress(stage, _STEPS, _STEPS, value))
+    matrix, value = minimised(energy, start, _STEPS, stage.step)
     return matrix, value

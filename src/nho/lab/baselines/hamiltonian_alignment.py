@@ -41,7 +41,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Basis, Laplacian, dirichlet_basis, laplacian, neumann_basis
 from nho.lab.baselines.hamiltonian_starts import gaussians, look_alikes
-from nho.lab.baselines.readout import answer_without_anchors
+from nho.lab.baselines.readout import solution_without_anchors
 from nho.operator.hamiltonian import (
     Hamiltonian,
     ReducedHamiltonian,
@@ -49,11 +49,8 @@ from nho.operator.hamiltonian import (
     support_score,
 )
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run, Stage
 
 _MODES = 20  # k, eigenvalues that are aligned
 _BARRIER = 50.0  # tau, in units of the largest of them
@@ -67,42 +64,36 @@ _CLOSED = 1e-9  # eigenvalues below this share of the largest are zero, as those
 Fit = tuple[float, np.ndarray]  # a loss and the (n,) w it belongs to
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve(problem: Problem, run: Run) -> Solution:
     """Where the eigenfunctions of the best potential live; no map."""
     partial, full = problem.partial.mesh, problem.full.mesh
     ratio = min(1.0, partial.area / full.area)
-    with clock.time("spectra"):
-        partial_operator, operator = (laplacian(one, settings.laplacian) for one in (partial, full))
+    with run.stage("spectra"):
+        kind = run.settings.recipe.laplacian
+        partial_operator, operator = (laplacian(one, kind) for one in (partial, full))
         query = query_basis(partial, partial_operator, min(_MODES, full.n_vertices))
         size = min(_MOST_REDUCED, round(_REDUCED / ratio))
-        reduced = ReducedHamiltonian(neumann_basis(operator, size), operator.mass, pool)
-        progress(Progress("spectra", 1, 1))
-    with clock.time("starts"):
+        reduced = ReducedHamiltonian(neumann_basis(operator, size), operator.mass, run.pool)
+    with run.clock.time("starts"):
         starts = gaussians(full, operator.mass, ratio)
         own, other = standardised(relief(partial, partial_operator), relief(full, operator))
         starts.append(look_alikes(own, other, operator.mass, ratio))
-    with clock.time("alignment"):
+    with run.stage("alignment", len(starts)) as stage:
         coarse = Alignment(reduced, operator.mass, query.eigenvalues)
-        fits = _fits(coarse, starts, progress)
-    with clock.time("choice"):
+        fits = _fits(coarse, starts, stage)
+    with run.clock.time("choice"):
         wanted = sights(query, partial_operator.mass, own)
         unlike = [
             unlikeness(wanted, sights(coarse.modes(w), operator.mass, other)) for _, w in fits
         ]
         chosen = fits[int(np.argmin(unlike))][1]
-    with clock.time("polish"):
+    with run.stage("polish") as stage:
         fine = Alignment(SparseHamiltonian(operator), operator.mass, query.eigenvalues)
         loss, w = fine.lowered(chosen, _POLISH_STEPS)
         score = support_score(fine.modes(w), _SUPPORT)
-        progress(Progress("polish", 1, 1, loss))
+        stage.step(loss)
     curves = {"alignment": [{"loss": loss}]}
-    return answer_without_anchors(problem, None, settings, region_score=score, curves=curves)
+    return solution_without_anchors(problem, None, run.settings, region_score=score, curves=curves)
 
 
 @dataclass(frozen=True)
@@ -177,10 +168,10 @@ def unlikeness(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.linalg.norm(one[:count] - other[:count], axis=0).sum())
 
 
-def _fits(alignment: Alignment, starts: list[np.ndarray], progress: ProgressCallback) -> list[Fit]:
+def _fits(alignment: Alignment, starts: list[np.ndarray], stage: Stage) -> list[Fit]:
     """What some steps from every start lead to."""
     fits: list[Fit] = []
-    for number, start in enumerate(starts, start=1):
+    for start in starts:
         fits.append(alignment.lowered(start, _STEPS))
-        progress(Progress("alignment", number, len(starts), min(loss for loss, _ in fits)))
+        stage.step(min(loss for loss, _ in fits))
     return fits

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from nho.errors import InputError
-from nho.pipeline.matching import carried_back
-from nho.problem.preparation import AnchorsLike, MeshLike, Problem, prepare
+from nho.pipeline.matching import match, to_result
+from nho.problem.preparation import AnchorsLike, MeshLike, prepare
 from nho.problem.result import MatchResult
-from nho.problem.solution import Answer
-from nho.progress import ProgressCallback, ignore
-from nho.runtime.parallel import Workers, workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
-
-Solve = Callable[[Problem, Settings, Workers, Stopwatch, ProgressCallback], Answer]
+from nho.problem.solution import Solver
+from nho.progress import ProgressCallback
+from nho.runtime.run import started
+from nho.settings import Settings, preset
 
 
 class Method(Protocol):
@@ -28,7 +24,7 @@ class Method(Protocol):
         Whether it works from anchors. One that does not ignores those it is given, so that all
         methods can be called alike.
     learned : bool
-        Whether it needs torch and weights (settings.weights).
+        Whether it needs torch and weights (setting ``checkpoints``).
     """
 
     @property
@@ -52,7 +48,7 @@ class Baseline:
     """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`."""
 
     name: str
-    solve: Solve
+    solver: Solver
     anchored: bool = True
     learned: bool = False
 
@@ -66,10 +62,29 @@ class Baseline:
     ) -> MatchResult:
         if anchors is None and self.anchored:
             raise InputError(f"baseline {self.name!r} works from anchors; give at least three")
-        settings = settings or Settings()
-        clock = Stopwatch()
-        with clock.time("total"), workers(settings.threads) as pool:
-            with clock.time("prepare"):
+        with started(settings or Settings(), progress) as run:
+            with run.clock.time("prepare"):
                 problem = prepare(partial, full, anchors if self.anchored else None)
-            answer = self.solve(problem, settings, pool, clock, progress or ignore)
-        return carried_back(problem, answer, clock.seconds)
+            solution = self.solver(problem, run)
+        return to_result(problem, solution, run.clock.seconds)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A preset of `nho.match` as a `Method`."""
+
+    name: str
+    anchored: bool = True
+    learned: bool = False
+
+    def __call__(
+        self,
+        partial: MeshLike,
+        full: MeshLike,
+        anchors: AnchorsLike | None,
+        settings: Settings | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> MatchResult:
+        if anchors is None:
+            raise InputError(f"preset {self.name!r} works from anchors; give at least three")
+        return match(partial, full, anchors, settings or preset(self.name), progress)

@@ -1,6 +1,6 @@
 """Learned methods as baselines: features and map of a network, without anchors.
 
-They need torch (`pip install "nho[features]"`) and weights, see the setting ``weights``. The
+They need torch (`pip install "nho[features]"`) and weights, see the setting ``checkpoints``. The
 networks themselves are in `nho.learned`, which is imported on first use.
 """
 
@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nho.geometry.surface import SurfacePoints
-from nho.lab.baselines.readout import answer_without_anchors
+from nho.lab.baselines.readout import solution_without_anchors
 from nho.lab.baselines.zoomout import zoomed_map
 from nho.learned.backend import require_torch
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run
+from nho.settings import PaperRecipe
 
 
 @dataclass(frozen=True)
@@ -38,41 +36,31 @@ class Learned:
     def __call__(
         self,
         problem: Problem,
-        settings: Settings,
-        pool: Workers,
-        clock: Stopwatch,
-        progress: ProgressCallback,
-    ) -> Answer:
+        run: Run,
+    ) -> Solution:
         """Map, confidence by local distortion, and the overlap where the network predicts it."""
         require_torch()
         from nho.learned.pairs import distortion_of, features_of
 
-        with clock.time("features"):
-            features = features_of(self.method, problem, settings, pool)
-            progress(Progress("features", 1, 1))
+        with run.stage("features"):
+            features = features_of(self.method, problem, run)
         target = features.target
         if self.zoomed:
-            target = zoomed_map(problem, target, settings, pool, clock, progress)
+            target = zoomed_map(problem, target, run)
         # Half confidence where the paper's method stops to trust a match.
-        distortion = distortion_of(problem, target, settings)
-        return answer_without_anchors(
+        distortion = distortion_of(problem, target)
+        return solution_without_anchors(
             problem,
             SurfacePoints.at_vertices(problem.full.mesh, target),
-            settings,
+            run.settings,
             region_score=features.overlap,
-            confidence=2 ** (-distortion / settings.distortion_threshold),
+            confidence=2 ** (-distortion / PaperRecipe.distortion_threshold),
         )
 
 
-def solve_from_features(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve_from_features(problem: Problem, run: Run) -> Solution:
     """The paper's "Ours (DPFM)": the reciprocal loop with anchors from features."""
     require_torch()
     from nho.learned.dpfm_anchors import solve
 
-    return solve(problem, settings, pool, clock, progress)
+    return solve(problem, run)

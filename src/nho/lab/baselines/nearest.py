@@ -7,27 +7,17 @@ from __future__ import annotations
 
 from nho.geometry.alignment import similarity
 from nho.geometry.surface import project
-from nho.lab.baselines.readout import answer_of
+from nho.lab.baselines.readout import solution_of
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve(problem: Problem, run: Run) -> Solution:
     """Closest points on the full surface after a similarity from the anchors."""
     partial, full = problem.partial.mesh, problem.full.mesh
     start, goal = partial.vertices[problem.anchors[:, 0]], full.vertices[problem.anchors[:, 1]]
-    with clock.time("nearest"):
+    with run.stage("nearest"):
         scale, rotation, shift = similarity(start, goal)
         points, _ = project(full, scale * partial.vertices @ rotation.T + shift)
-        progress(Progress("nearest", 1, 1))
-    return answer_of(problem, points, settings, scale)
+    return solution_of(problem, points, run.settings, scale)

@@ -22,27 +22,17 @@ from nho.errors import InputError
 from nho.geometry.alignment import similarity
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import project
-from nho.lab.baselines.readout import answer_of
+from nho.lab.baselines.readout import solution_of
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve(problem: Problem, run: Run) -> Solution:
     """Closest points of the bent surface."""
     partial, full = problem.partial.mesh, problem.full.mesh
     own, other = problem.anchors.T
-    with clock.time("bending"):
-        progress(Progress("bending", 0, 1))
+    with run.stage("bending"):
         scale, rotation, shift = similarity(partial.vertices[own], full.vertices[other])
         placed = scale * partial.vertices @ rotation.T + shift
         bent = bent_onto(placed, partial.faces, full, problem.anchors)
@@ -52,8 +42,7 @@ def solve(
                 "another method"
             )
         points, _ = project(full, bent)
-        progress(Progress("bending", 1, 1))
-    return answer_of(problem, points, settings, scale)
+    return solution_of(problem, points, run.settings, scale)
 
 
 def bent_onto(

@@ -35,14 +35,12 @@ from nho.lab.baselines.pfm_energies import (
     mask,
     slanted_penalty,
 )
-from nho.lab.baselines.readout import answer_without_anchors
+from nho.lab.baselines.readout import solution_without_anchors
 from nho.lab.baselines.spectral_icp import peaks, refined
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
+from nho.problem.solution import Solution
 from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.runtime.run import Run, Stage
 
 _FULL_AREA = 1.75e4  # in the unit that the weights were chosen for
 _MODES = 100
@@ -73,14 +71,7 @@ class Shape:
         return self.basis.functions.T @ (self.masses[:, None] * functions)
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-    describe: Describe = shot_of_both,
-) -> Answer:
+def solve(problem: Problem, run: Run, describe: Describe = shot_of_both) -> Solution:
     """Map and region, without anchors.
 
     Parameters
@@ -88,35 +79,31 @@ def solve(
     describe : callable
         Gives descriptors of both shapes, rows of about unit length: the weights expect that.
     """
-    with clock.time("spectra"):
-        partial, full = shapes_of(problem, settings, _MODES, _FULL_AREA)
-        progress(Progress("spectra", 1, 1))
-    with clock.time("descriptors"):
-        pair = describe(partial.mesh, partial.basis, full.mesh, full.basis, pool)
-        progress(Progress("descriptors", 1, 1))
-    with clock.time("map"):
-        search = _Search(partial, full, pool)
-        matrix, _, target = search.run(*pair, None, "map", progress)
-    with clock.time("refine"):
+    with run.stage("spectra"):
+        partial, full = shapes_of(problem, run, _MODES, _FULL_AREA)
+    with run.stage("descriptors"):
+        pair = describe(partial.mesh, partial.basis, full.mesh, full.basis, run.pool)
+    with run.stage("map", _TURNS) as stage:
+        search = _Search(partial, full, run.pool)
+        matrix, _, target = search.run(*pair, None, stage)
+    with run.stage("refine", _TURNS) as stage:
         pair = peaks(partial.mesh, full.mesh, target, _PEAKS, _DECAY)
-        _, inside, target = search.run(*pair, matrix, "refine", progress)
+        _, inside, target = search.run(*pair, matrix, stage)
     points = SurfacePoints.at_vertices(problem.full.mesh, target)
-    return answer_without_anchors(problem, points, settings, region_score=inside)
+    return solution_without_anchors(problem, points, run.settings, region_score=inside)
 
 
 solve_by_waves = with_arguments(solve, describe=waves_of_both)
 
 
-def shapes_of(
-    problem: Problem, settings: Settings, modes: int, full_area: float
-) -> tuple[Shape, Shape]:
+def shapes_of(problem: Problem, run: Run, modes: int, full_area: float) -> tuple[Shape, Shape]:
     """Partial and full shape in the unit that gives the full one its area; as many modes each."""
     unit = np.sqrt(full_area / problem.full.mesh.area)
     meshes = [side.mesh.scaled(unit) for side in (problem.partial, problem.full)]
     count = min(modes, *(mesh.n_vertices for mesh in meshes))
     found = []
     for mesh in meshes:
-        operator = laplacian(mesh, settings.laplacian)
+        operator = laplacian(mesh, run.settings.recipe.laplacian)
         found.append(Shape(mesh, operator.mass, neumann_basis(operator, count)))
     return found[0], found[1]
 
@@ -147,8 +134,7 @@ class _Search:
         own: np.ndarray,
         other: np.ndarray,
         matrix: np.ndarray | None,
-        stage: str,
-        progress: ProgressCallback,
+        stage: Stage,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Functional map, region and vertex map, in turn until the energy rises.
 
@@ -168,7 +154,7 @@ class _Search:
         inside = np.ones(self._full.mesh.n_vertices)
         kept: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         least = np.inf
-        for turn in range(1, _TURNS + 1):
+        for _ in range(_TURNS):
             goal = self._full.coefficients(inside[:, None] * other)
             energy = MapEnergy(source, goal, self._penalty, self._rank)
             found, value = _minimum(energy, matrix.ravel(), _MAP_STEPS)
@@ -178,8 +164,7 @@ class _Search:
             matrix, target = self._rounded(found.reshape(self._size, self._size))
             inside = self._region(matrix, source, other)
             kept = matrix, inside, target
-            progress(Progress(stage, turn, _TURNS, value))
-        progress(Progress(stage, _TURNS, _TURNS, least))
+            stage.step(value)
         assert kept is not None  # the first turn always improves on nothing
         return kept
 

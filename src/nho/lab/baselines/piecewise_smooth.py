@@ -30,16 +30,14 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.lab.baselines.descriptors import Describe, shot_of_both
 from nho.lab.baselines.pfm_energies import BoundaryLength
-from nho.lab.baselines.readout import answer_without_anchors
+from nho.lab.baselines.readout import solution_without_anchors
 from nho.operator.correspondence import nearest_rows
 from nho.operator.field import NeuralField
 from nho.operator.network import Adam
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
+from nho.problem.solution import Solution
 from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.runtime.run import Run, Stage
 
 _MODES = 20  # of the encoding: with more the field learns stray evidence by heart
 _HIDDEN = (128, 128)
@@ -82,24 +80,15 @@ class PiecewiseSmoothEnergy:
         return float(value), gradient + 2 * _AREA * excess * self.masses
 
 
-def solve(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-    describe: Describe = shot_of_both,
-) -> Answer:
+def solve(problem: Problem, run: Run, describe: Describe = shot_of_both) -> Solution:
     """The region alone, without anchors."""
     partial, full = problem.partial.mesh, problem.full.mesh
-    with clock.time("spectra"):
-        operators = [laplacian(mesh, settings.laplacian) for mesh in (partial, full)]
+    with run.stage("spectra"):
+        operators = [laplacian(mesh, run.settings.recipe.laplacian) for mesh in (partial, full)]
         own, other = (neumann_basis(operator, _MODES) for operator in operators)
-        progress(Progress("spectra", 1, 1))
-    with clock.time("descriptors"):
-        found = found_back(*describe(partial, own, full, other, pool), full, pool)
-        progress(Progress("descriptors", 1, 1))
-    with clock.time("fit"):
+    with run.stage("descriptors"):
+        found = found_back(*describe(partial, own, full, other, run.pool), full, run.pool)
+    with run.stage("fit", _STEPS) as stage:
         masses = operators[1].mass / operators[1].mass.sum()
         share = min(1.0, partial.area / full.area)
         weights = evidence_weights(found, masses, share)
@@ -107,9 +96,10 @@ def solve(
             found.astype(np.float64), weights, masses, share, BoundaryLength(full)
         )
         # The full shape has area one, so the eigenfunctions carry no unit.
-        field = NeuralField(other.functions, _HIDDEN, "tanh", np.random.default_rng(_SEED), pool)
-        inside = _fitted(field, energy, progress)
-    return answer_without_anchors(problem, None, settings, inside)
+        random = np.random.default_rng(_SEED)
+        field = NeuralField(other.functions, _HIDDEN, "tanh", random, run.pool)
+        inside = _fitted(field, energy, stage)
+    return solution_without_anchors(problem, None, run.settings, inside)
 
 
 def found_back(own: np.ndarray, other: np.ndarray, full: Mesh, pool: Workers) -> np.ndarray:
@@ -141,13 +131,11 @@ def evidence_weights(found: np.ndarray, masses: np.ndarray, share: float) -> np.
     return weights / total if total > 0 else masses
 
 
-def _fitted(
-    field: NeuralField, energy: PiecewiseSmoothEnergy, progress: ProgressCallback
-) -> np.ndarray:
+def _fitted(field: NeuralField, energy: PiecewiseSmoothEnergy, stage: Stage) -> np.ndarray:
     """(n,) the field's soft indicator after Adam on its parameters."""
     optimiser = Adam(_LEARNING_RATE)
-    for step in range(1, _STEPS + 1):
+    for _ in range(_STEPS):
         value, by_indicator = energy(field.indicator())
         optimiser.step(field.parameters, field.gradient(by_indicator))
-        progress(Progress("fit", step, _STEPS, value))
+        stage.step(value)
     return field.indicator()

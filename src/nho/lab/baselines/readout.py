@@ -11,18 +11,18 @@ from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
+from nho.problem.solution import Solution
 from nho.settings import Settings
 
 _REGION_REACH = 2.0  # mean edges of the full shape by which the image is grown
 
 
-def answer_of(
+def solution_of(
     problem: Problem, points: SurfacePoints, settings: Settings, scale: float = 1.0
-) -> Answer:
+) -> Solution:
     """The answer of a map: its grown image is the region, nearness to anchors the confidence."""
     partial, full = problem.partial.mesh, problem.full.mesh
-    return Answer(
+    return Solution(
         points=points,
         confidence=nearness(partial, problem.anchors[:, 0]),
         region_score=image_score(full, points.nearest_vertex(full)),
@@ -31,14 +31,14 @@ def answer_of(
     )
 
 
-def answer_without_anchors(
+def solution_without_anchors(
     problem: Problem,
     points: SurfacePoints | None,
     settings: Settings,
     region_score: np.ndarray | None = None,
     confidence: np.ndarray | None = None,
     **more: Any,
-) -> Answer:
+) -> Solution:
     """The answer of a method that needs no anchors.
 
     Parameters
@@ -60,7 +60,7 @@ def answer_without_anchors(
         region_score = image_score(full, points.nearest_vertex(full))
     if confidence is None:
         confidence = np.full(count, 0.5)
-    return Answer(points, confidence, region_score, settings, **more)
+    return Solution(points, confidence, region_score, settings, **more)
 
 
 def image_score(full: Mesh, image: np.ndarray) -> np.ndarray:

@@ -19,14 +19,11 @@ import numpy as np
 from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.geometry.surface import SurfacePoints
 from nho.lab.baselines.anchor_distance import distance_map
-from nho.lab.baselines.readout import answer_of
+from nho.lab.baselines.readout import solution_of
 from nho.operator.correspondence import align, nearest_rows
 from nho.problem.preparation import Problem
-from nho.problem.solution import Answer
-from nho.progress import Progress, ProgressCallback
-from nho.runtime.parallel import Workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import Settings
+from nho.problem.solution import Solution
+from nho.runtime.run import Run
 
 # Modes of the partial shape. Fewer than 50 to start with would throw away what a map of distances
 # knows.
@@ -38,50 +35,29 @@ _MOST = 200  # modes of the full shape, however small the part
 _MODES_PER_ANCHOR = 0.8
 
 
-def solve_from_anchors(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve_from_anchors(problem: Problem, run: Run) -> Solution:
     """A functional map fitted at the anchors, refined through growing numbers of modes."""
-    bases = _bases_of(problem, settings, clock, progress)
+    bases = _bases_of(problem, run)
     first = min(_FIRST, bases.count, max(3, round(_MODES_PER_ANCHOR * len(problem.anchors))))
-    with clock.time("zoomout"):
-        own, other = problem.anchors.T
-        # Least squares; of least norm where the full shape has more modes than there are anchors.
-        modes, partners = bases.first(first)
-        target = nearest_rows(modes, partners @ align(partners[other], modes[own]), pool)
-        target = _zoomed(bases, target, first, pool, progress)
-    return answer_of(problem, SurfacePoints.at_vertices(problem.full.mesh, target), settings)
+    own, other = problem.anchors.T
+    # Least squares; of least norm where the full shape has more modes than there are anchors.
+    modes, partners = bases.first(first)
+    target = nearest_rows(modes, partners @ align(partners[other], modes[own]), run.pool)
+    target = _zoomed(bases, target, first, run)
+    return solution_of(problem, SurfacePoints.at_vertices(problem.full.mesh, target), run.settings)
 
 
-def solve_from_distances(
-    problem: Problem,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> Answer:
+def solve_from_distances(problem: Problem, run: Run) -> Solution:
     """The map of distances to the anchors, refined through growing numbers of modes."""
-    target = distance_map(problem, pool, clock, progress)
-    target = zoomed_map(problem, target, settings, pool, clock, progress)
-    return answer_of(problem, SurfacePoints.at_vertices(problem.full.mesh, target), settings)
+    target = distance_map(problem, run)
+    target = zoomed_map(problem, target, run)
+    return solution_of(problem, SurfacePoints.at_vertices(problem.full.mesh, target), run.settings)
 
 
-def zoomed_map(
-    problem: Problem,
-    target: np.ndarray,
-    settings: Settings,
-    pool: Workers,
-    clock: Stopwatch,
-    progress: ProgressCallback,
-) -> np.ndarray:
+def zoomed_map(problem: Problem, target: np.ndarray, run: Run) -> np.ndarray:
     """(n_partial,) a good vertex map, refined from 50 modes on."""
-    bases = _bases_of(problem, settings, clock, progress)
-    with clock.time("zoomout"):
-        return _zoomed(bases, target, min(_FIRST, bases.count), pool, progress)
+    bases = _bases_of(problem, run)
+    return _zoomed(bases, target, min(_FIRST, bases.count), run)
 
 
 @dataclass(frozen=True)
@@ -112,28 +88,24 @@ class _Bases:
         return self.partial[:, :count], self.full[:, : round(count / self.ratio)]
 
 
-def _bases_of(
-    problem: Problem, settings: Settings, clock: Stopwatch, progress: ProgressCallback
-) -> _Bases:
+def _bases_of(problem: Problem, run: Run) -> _Bases:
     partial, full = problem.partial.mesh, problem.full.mesh
     ratio = min(1.0, partial.area / full.area)
-    with clock.time("spectra"):
-        operator = laplacian(partial, settings.laplacian)
+    with run.stage("spectra"):
+        operator = laplacian(partial, run.settings.recipe.laplacian)
         phi = neumann_basis(operator, _LAST).functions
         most = min(_MOST, round(_LAST / ratio))
-        psi = neumann_basis(laplacian(full, settings.laplacian), most).functions
-        progress(Progress("spectra", 1, 1))
+        psi = neumann_basis(laplacian(full, run.settings.recipe.laplacian), most).functions
     return _Bases(phi, psi, operator.mass, ratio)
 
 
-def _zoomed(
-    bases: _Bases, target: np.ndarray, first: int, pool: Workers, progress: ProgressCallback
-) -> np.ndarray:
+def _zoomed(bases: _Bases, target: np.ndarray, first: int, run: Run) -> np.ndarray:
     """(n_partial,) vertex map after going to and fro between map and functional map."""
     dimensions = range(first, min(_LAST, bases.count) + 1, _STEP)
-    for number, count in enumerate(dimensions, start=1):
-        modes, partners = bases.first(count)
-        matrix = (bases.mass[:, None] * modes).T @ partners[target]
-        target = nearest_rows(modes, partners @ matrix.T, pool)
-        progress(Progress("zoomout", number, len(dimensions)))
+    with run.stage("zoomout", len(dimensions)) as stage:
+        for count in dimensions:
+            modes, partners = bases.first(count)
+            matrix = (bases.mass[:, None] * modes).T @ partners[target]
+            target = nearest_rows(modes, partners @ matrix.T, run.pool)
+            stage.step()
     return target

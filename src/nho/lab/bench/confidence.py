@@ -24,12 +24,10 @@ from nho.lab.bench.curves import save, trust_figure
 from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
 from nho.lab.bench.scores import RISK_COVERAGES, reliability, risk_at_coverages, risk_half
 from nho.problem.preparation import prepare
-from nho.progress import ignore
 from nho.recipes.guided import recipe as guided
 from nho.recipes.guided.confidence import RADIUS
-from nho.runtime.parallel import workers
-from nho.runtime.stopwatch import Stopwatch
-from nho.settings import preset
+from nho.runtime.run import started
+from nho.settings import Settings
 
 _NEIGHBOURS = 20  # whose mean error stands for a perfect, but smooth, predictor
 
@@ -51,16 +49,15 @@ Judged = tuple[np.ndarray, MatchSignals]  # confidence, and what it belongs to
 def sample(group: str, pair: AnnotatedPair, anchors: int) -> MatchSignals:
     """Match one pair and keep what confidence is made of."""
     problem = prepare(pair.partial, pair.full, pair.anchors(anchors))
-    with workers(0) as pool:
-        answer = guided.solve(problem, preset("default"), pool, Stopwatch(), ignore)
-    assert answer.signals is not None
-    points = problem.given_points(answer.points)
+    with started(Settings(), None) as run:
+        solution = guided.solve(problem, run)
+    assert solution.signals is not None
+    points = problem.given_points(solution.points)
     known = (pair.truth.points.face >= 0) & (points.face >= 0)
     errors = geodesic_errors(pair.full, points, pair.truth.points)
     rows = problem.partial.solver_of_given[known]
-    return MatchSignals(
-        group, anchors, answer.signals[rows], errors[known], _smooth(pair, known, errors)
-    )
+    signals = solution.signals[rows]
+    return MatchSignals(group, anchors, signals, errors[known], _smooth(pair, known, errors))
 
 
 def _smooth(pair: AnnotatedPair, known: np.ndarray, errors: np.ndarray) -> np.ndarray:

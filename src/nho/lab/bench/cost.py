@@ -6,7 +6,7 @@ activations and the 0.01 x of the NAM are left out. For the field (20-128-128-12
 2 x 35,456 x 10,000 = 0.709 G, for a NAM of dimension 100 2 x 51,984 x 10,000 = 1.040 G: both as
 printed, while counting biases as well would give 0.717 G and 1.047 G.
 
-Steps follow from the settings: the recipe `reciprocal` fits the operator once and once a round,
+Steps follow from the settings: the recipe `paper` fits the operator once and once a round,
 and a NAM in every stage. (Its later stages go on from the ones before and so need fewer steps than
 the paper's, which start anew.)
 The recipe `guided` fits it once a round at most, and stops early where a round brings nothing or
@@ -29,7 +29,7 @@ from nho.operator.refinement import NeuralAdjointMap, stages
 from nho.pipeline.matching import match
 from nho.problem.preparation import AnchorsLike, MeshLike
 from nho.problem.result import MatchResult
-from nho.settings import Settings
+from nho.settings import PaperRecipe, Settings
 
 VERTICES = 10_000  # that the paper counts a forward pass for
 Matchable = tuple[MeshLike, MeshLike, AnchorsLike]  # partial, full, anchors
@@ -104,9 +104,9 @@ def cost_rows(
 
 def field_cost(settings: Settings) -> NetworkCost:
     """Of the neural field."""
-    hidden = (settings.hidden_width,) * settings.hidden_layers
-    nowhere = np.zeros((0, settings.encoding_modes))
-    network = NeuralField(nowhere, hidden, settings.activation, _random())
+    recipe = settings.recipe
+    nowhere = np.zeros((0, recipe.encoding_modes))
+    network = NeuralField(nowhere, recipe.hidden, recipe.activation, _random())
     return _cost(network.parameter_count, network._network)
 
 
@@ -121,16 +121,19 @@ def refiner_cost(settings: Settings) -> NetworkCost | None:
 
 def field_steps(settings: Settings) -> int:
     """Adam steps of operator estimation, at most."""
-    if settings.recipe == "reciprocal":
-        return settings.fit_steps * (settings.rounds + 1)
-    looks = settings.bend and settings.coordinates == "hamiltonian"
-    return settings.fit_steps * settings.rounds if looks else 0
+    recipe = settings.recipe
+    if isinstance(recipe, PaperRecipe):
+        return recipe.fit_steps * (recipe.rounds + 1)
+    proposes = recipe.bend and recipe.coordinates == "hamiltonian"
+    return recipe.fit_steps * recipe.rounds if proposes else 0
 
 
 def refine_steps(settings: Settings) -> int:
     """Adam steps of Neural ZoomOut over all stages."""
-    count = len(_neural_stages(settings))
-    return settings.refine_steps + (count - 1) * settings.refine_later_steps if count else 0
+    count, recipe = len(_neural_stages(settings)), settings.recipe
+    if not count or not isinstance(recipe, PaperRecipe):
+        return 0
+    return recipe.refine_steps + (count - 1) * recipe.refine_later_steps
 
 
 def steps_taken(result: MatchResult) -> int:
@@ -226,10 +229,11 @@ def _cost(parameters: int, network: Perceptron) -> NetworkCost:
 
 def _neural_stages(settings: Settings) -> list[int]:
     """Dimensions of the NAMs on meshes that are large enough for all of them."""
-    if settings.recipe != "reciprocal" or settings.refinement != "neural-zoomout":
+    recipe = settings.recipe
+    if not isinstance(recipe, PaperRecipe) or recipe.refinement != "neural-zoomout":
         return []
-    reduced = settings.readout_operator == "reduced"
-    return stages(settings, settings.galerkin_modes if reduced else settings.refine_last)
+    reduced = recipe.readout_operator == "reduced"
+    return stages(recipe, recipe.galerkin_modes if reduced else recipe.refine_last)
 
 
 def _random() -> np.random.Generator:

@@ -19,14 +19,13 @@ from nho.lab.bench.render import render
 from nho.lab.bench.sheet import Panel, Row, column_inches, save_sheet
 from nho.operator.correspondence import align
 from nho.operator.spectra import analyse
-from nho.pipeline.matching import carried_back
+from nho.pipeline.matching import to_result
 from nho.problem.preparation import prepare
 from nho.problem.result import MatchResult
-from nho.problem.solution import Answer
-from nho.progress import ignore
+from nho.problem.solution import Solution, status_of
 from nho.recipes.paper import ReciprocalLoop
 from nho.report.colours import UNMATCHED
-from nho.runtime.parallel import workers
+from nho.runtime.run import started
 from nho.settings import Settings, preset
 
 FIRST = "initial fit"  # what the first stage is called under a picture
@@ -76,30 +75,30 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
     partial, full = problem.partial, problem.full
     stages: dict[str, MatchResult] = {}
     aligned: dict[str, np.ndarray] = {}
-    with workers(settings.threads) as pool:
-        shapes = analyse(problem, settings, pool)
-        loop = ReciprocalLoop(shapes, problem.anchors, pool, ignore)
-        dimension = min(shapes.settings.spectral_modes, len(problem.anchors))
+    with started(settings, None) as run:
+        spectra = analyse(problem, run)
+        loop = ReciprocalLoop(spectra, problem.anchors, run)
+        dimension = min(spectra.recipe.spectral_modes, len(problem.anchors))
         count = min(_SHOWN, dimension)
 
         def seen(stage: str) -> None:
             name = FIRST if stage == "fit" else stage
-            points = SurfacePoints.at_vertices(shapes.full, loop.map())
-            known = np.ones(len(points))
-            answer = Answer(points, known, loop.score(), shapes.settings, loop.status)
-            stages[name] = carried_back(problem, answer, {})
+            points = SurfacePoints.at_vertices(spectra.full, loop.map())
+            trust, status = np.ones(len(points)), status_of(loop.troubles)
+            solution = Solution(points, trust, loop.region_score(), settings, status=status)
+            stages[name] = to_result(problem, solution, {})
             psi = loop.modes.functions[:, :dimension]
-            phi = shapes.partial_basis.functions[:, :dimension]
+            phi = spectra.partial_basis.functions[:, :dimension]
             p, q = loop.evidence.T
             images = psi @ align(psi[q], phi[p])
-            aligned[name] = full.spread(images[:, :count], np.nan)
+            aligned[name] = full.to_given(images[:, :count], np.nan)
 
         loop.run(seen)
     return Evolution(
         stages,
         aligned,
-        full.spread(shapes.full_basis.functions[:, :count], np.nan),
-        partial.spread(shapes.partial_basis.functions[:, :count], np.nan),
+        full.to_given(spectra.full_basis.functions[:, :count], np.nan),
+        partial.to_given(spectra.partial_basis.functions[:, :count], np.nan),
     )
 
 

@@ -9,11 +9,10 @@ from functools import cached_property
 from importlib.metadata import version
 
 from nho.errors import InputError, NhoError
-from nho.lab.baselines import BASELINES
+from nho.lab.baselines import METHODS
 from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.perturb import Conditions, present
 from nho.lab.bench.scores import Scores, judge
-from nho.pipeline.matching import match
 from nho.problem.result import MatchResult
 from nho.settings import PRESETS, Settings, preset
 
@@ -60,17 +59,16 @@ def contenders(methods: list[str], changes: list[str], seeds: list[int]) -> list
             changed = preset(name).with_text(changes)
             for seed in seeds:
                 settings = changed.replace(seed=seed)
-                found.append(Contender(name, " ".join(changes), str(seed), match, settings))
-        elif name in BASELINES:
-            method = BASELINES[name]
-            # Of settings a baseline knows none but the weights of its network, if it has one.
-            own = [text for text in changes if text.partition("=")[0].strip() == "weights"]
+                found.append(Contender(name, " ".join(changes), str(seed), METHODS[name], settings))
+        elif name in METHODS:
+            method = METHODS[name]
+            # Of settings a baseline reads none but the checkpoints of its network, if it has one.
+            own = [text for text in changes if text.partition("=")[0].strip() == "checkpoints"]
             own = own if method.learned else []
             chosen = Settings().with_text(own) if own else None
             found.append(Contender(name, " ".join(own), "-", method, chosen))
         else:
-            known = ", ".join([*PRESETS, *BASELINES])
-            raise InputError(f"method {name!r} is unknown; choose {known}")
+            raise InputError(f"method {name!r} is unknown; choose {', '.join(METHODS)}")
     return found
 
 

@@ -129,7 +129,7 @@ def torch_reference(threads: int, seed: int = 0) -> TimedCall:
     def start(kind: str, sizes: list[int]) -> np.ndarray:
         if kind == "nam":
             return NeuralAdjointMap(sizes[0], random).parameters
-        return uniform_by_fan_in(Perceptron(tuple(sizes), settings.activation), random)
+        return uniform_by_fan_in(Perceptron(tuple(sizes), settings.recipe.activation), random)
 
     def run(pair: SizedPair) -> CaseResult:
         partial, full = ((m.vertices, m.faces) for m in (pair.partial, pair.full))

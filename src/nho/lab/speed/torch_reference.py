@@ -27,7 +27,7 @@ from nho.lab.speed.plain_geometry import (
     nearest_along_edges,
     with_positive_moment,
 )
-from nho.settings import Settings
+from nho.settings import PaperRecipe, Settings
 
 REFINE_STEPS = 200  # a stage of Neural ZoomOut, on all rows: the usual number
 
@@ -72,11 +72,11 @@ class Operator:
     topology: Topology
     partial_area: float
     wanted: torch.Tensor  # (k,) Dirichlet eigenvalues of the partial shape
-    settings: Settings
+    recipe: PaperRecipe
 
     @property
     def barrier(self) -> torch.Tensor:
-        return self.settings.barrier * self.wanted[-1]
+        return self.recipe.barrier_factor * self.wanted[-1]
 
     def matrix(self, s: torch.Tensor) -> torch.Tensor:
         weights = self.areas * self.barrier * (1 - s)
@@ -95,7 +95,7 @@ class Operator:
 
     def loss(self, s: torch.Tensor, anchored: torch.Tensor) -> torch.Tensor:
         terms = self.terms(s, anchored)
-        weighted = [getattr(self.settings, f"weight_{k}") * value for k, value in terms.items()]
+        weighted = [getattr(self.recipe, f"weight_{k}") * value for k, value in terms.items()]
         return torch.stack(weighted).sum()
 
     def modes(self, s: torch.Tensor) -> tuple[float, torch.Tensor]:
@@ -150,9 +150,9 @@ def fit(
     field: Field, encoding: torch.Tensor, operator: Operator, anchored: np.ndarray
 ) -> tuple[torch.Tensor, list[float]]:
     """Adam on the operator's loss; returns s after the last step, and the losses."""
-    optimiser = torch.optim.Adam(field.parameters(), lr=operator.settings.fit_learning_rate)
+    optimiser = torch.optim.Adam(field.parameters(), lr=operator.recipe.fit_learning_rate)
     index, losses = torch.from_numpy(anchored), []
-    for _ in range(operator.settings.fit_steps):
+    for _ in range(operator.recipe.fit_steps):
         optimiser.zero_grad()
         loss = operator.loss(field(encoding), index)
         torch.autograd.backward(loss)
@@ -206,18 +206,18 @@ def neural_zoomout(
     target: torch.Tensor,
     phi: torch.Tensor,
     psi: torch.Tensor,
-    settings: Settings,
+    recipe: PaperRecipe,
     start: Start | None,
 ) -> torch.Tensor:
     """A new map from ever more eigenfunctions, each stage through a freshly fitted NAM."""
     phi = (phi / phi.square().mean(dim=0).sqrt()).float()
     psi = (psi / psi.square().mean(dim=0).sqrt()).float()
-    last = min(settings.refine_last, phi.shape[1], psi.shape[1])
-    for d in range(settings.refine_first, last + 1, settings.refine_increment):
+    last = min(recipe.refine_last, phi.shape[1], psi.shape[1])
+    for d in range(recipe.refine_first, last + 1, recipe.refine_increment):
         nam = NeuralAdjointMap(d)
         if start:
             set_weights(nam, start("nam", [d]))
-        rate, decay = settings.refine_learning_rate, settings.refine_weight_decay
+        rate, decay = recipe.refine_learning_rate, recipe.refine_weight_decay
         optimiser = torch.optim.Adam(nam.parameters(), rate, weight_decay=decay)
         x, y = psi[target, :d], phi[:, :d]
         for _ in range(REFINE_STEPS):
@@ -238,18 +238,20 @@ def match(
 ) -> Reference:
     """From two meshes (vertices, faces), the full one of unit area, and (m, 2) vertex pairs."""
     torch.manual_seed(settings.seed)
+    recipe = settings.recipe
+    assert isinstance(recipe, PaperRecipe)
     clock = [time.perf_counter()]
     problem_m, problem_n = EigenProblem(*partial, dirichlet=True), EigenProblem(*full, False)
-    wanted, functions_m = problem_m.solve(settings.refine_last)
-    values, functions = problem_n.solve(settings.galerkin_modes)
+    wanted, functions_m = problem_m.solve(recipe.refine_last)
+    values, functions = problem_n.solve(recipe.galerkin_modes)
     clock.append(time.perf_counter())
     near_m, near_n = (
-        [torch.from_numpy(a) for a in nearest_along_edges(*mesh, settings.distortion_neighbours)]
+        [torch.from_numpy(a) for a in nearest_along_edges(*mesh, recipe.distortion_neighbours)]
         for mesh in (partial, full)
     )
     clock.append(time.perf_counter())
 
-    k = settings.spectral_modes
+    k = recipe.spectral_modes
     operator = Operator(
         torch.from_numpy(problem_n.areas),
         torch.from_numpy(values),
@@ -257,33 +259,33 @@ def match(
         Topology(mesh_edges(full[1])[0]),
         problem_m.areas.sum(),
         torch.from_numpy(wanted[:k]),
-        settings,
+        recipe,
     )
     at_anchors = np.bincount(anchors[:, 1], minlength=len(functions)).astype(float)
-    encoding = with_positive_moment(functions[:, : settings.encoding_modes], at_anchors)
-    sizes = [encoding.shape[1], *[settings.hidden_width] * settings.hidden_layers, 1]
+    encoding = with_positive_moment(functions[:, : recipe.encoding_modes], at_anchors)
+    sizes = [encoding.shape[1], *[recipe.hidden_width] * recipe.hidden_layers, 1]
     field, inputs = Field(sizes), torch.from_numpy(encoding).float()
     if start:
         set_weights(field, start("field", sizes))
     phi, areas_m = torch.from_numpy(functions_m), torch.from_numpy(problem_m.areas)
     evidence, d = anchors, min(k, len(anchors))
     curves = []
-    for number in range(settings.rounds + 1):
+    for number in range(recipe.rounds + 1):
         s, losses = fit(field, inputs, operator, evidence[:, 1])
         curves.append(losses)
         mu, psi = operator.modes(s)
         energy = psi[:, :k].square().mean(dim=1)
-        region = energy > settings.support_threshold * mu
+        region = energy > recipe.support_threshold * mu
         support = region.nonzero()[:, 0] if region.any() else torch.arange(len(psi))
         p, q = torch.from_numpy(evidence).T
         aligned = psi[:, :d] @ (torch.linalg.pinv(psi[q, :d]) @ phi[p, :d])
         target = support[nearest(phi[:, :d], aligned[support])]
-        if number < settings.rounds:
+        if number < recipe.rounds:
             lmd = distortion(target, near_m, near_n, areas_m).numpy()
-            more = reliable(target.numpy(), lmd, settings.distortion_threshold, anchors)
+            more = reliable(target.numpy(), lmd, recipe.distortion_threshold, anchors)
             evidence = np.concatenate([anchors, more])
     clock.append(time.perf_counter())
-    target = neural_zoomout(target, phi, psi, settings, start)
+    target = neural_zoomout(target, phi, psi, recipe, start)
     clock.append(time.perf_counter())
     stages = ("spectra", "neighbours", "reciprocal loop", "refinement")
     seconds = dict(zip(stages, np.diff(clock).tolist(), strict=True))

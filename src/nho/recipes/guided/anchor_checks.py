@@ -68,7 +68,7 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
 
 def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -> float:
     """How far an anchor is from where the others would have it, in anchor spacings, or in two
-    thirds of the way to the nearest other one if that is longer: from afar nobody can tell exactly.
+    thirds of the way to the nearest other one if that is longer: tolerance grows with distance.
 
     Its distances to the other anchors on the partial shape, calibrated without it, against those
     of its partner on the full one: a high quantile, near anchors weighing more. A mean would blame
@@ -78,8 +78,8 @@ def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -
     rows = rows[rows != anchor]
     between, to_anchor = own[np.ix_(rows, rows)], own[rows, anchor]
     spacing = typical_spacing(between)
-    spread = kriging_weights(between, to_anchor[:, None], spacing)[:, 0]
-    wanted = to_anchor + (other[np.ix_(rows, rows)] - between) @ spread
+    weights = kriging_weights(between, to_anchor[:, None], spacing)[:, 0]
+    wanted = to_anchor + (other[np.ix_(rows, rows)] - between) @ weights
     weight = np.exp(-(to_anchor - to_anchor.min()) / spacing)
     gaps = np.abs(wanted - other[rows, anchor])
     order = np.argsort(gaps, kind="stable")
@@ -138,10 +138,10 @@ def robust_scale(distances: AnchorDistances) -> float:
     ratios = np.sort(_near_ratios(distances))
     if not len(ratios):
         return float("nan")
-    held = max(2, int(np.ceil(_CROWD * len(ratios))))
-    width = ratios[held - 1 :] - ratios[: len(ratios) - held + 1]
+    count = max(2, int(np.ceil(_CROWD * len(ratios))))
+    width = ratios[count - 1 :] - ratios[: len(ratios) - count + 1]
     start = int(np.argmin(width))
-    return float(np.exp(np.median(ratios[start : start + held])))
+    return float(np.exp(np.median(ratios[start : start + count])))
 
 
 def _near_ratios(distances: AnchorDistances, near: int = 4) -> np.ndarray:

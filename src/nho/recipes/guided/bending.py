@@ -2,8 +2,9 @@
 
 Intrinsic methods stop where isometry stops; geometry goes on. The partial surface is laid onto the
 full one at the images of the present map, so pose, orientation and scale do not matter, and then
-relaxed: as rigid as possible, drawn to the closest points that face the same way and look alike,
-held weakly by the anchors. Weights of targets are shares of the elastic unit (`Elastic.unit`).
+relaxed: as rigid as possible, drawn to the closest points that face the same way and have like
+relief, pinned weakly by the anchors. Weights of targets are shares of the elastic unit
+(`Elastic.unit`).
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from nho.geometry.closest import FacingSearch
 from nho.geometry.elastic import Elastic
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.progress import Progress, ProgressCallback, ignore
 from nho.recipes.guided.distance_evidence import AnchorDistances
 from nho.runtime.parallel import SERIAL, Workers
 
 # Pull of the closest points, one number an iteration: long gentle phases let the surface slide
 # into place, short firm ones bring it down onto the target.
 GENTLE, FIRM = ((0.02,) * 6,) * 3, ((0.1,) * 4, (0.3,) * 4)
+ITERATIONS = sum(len(phase) for phase in GENTLE + FIRM)  # of a bend with every phase
 
-_ANCHOR_PULL = 0.1  # weak: what is left at the anchors is spread by kriging after each phase
+_ANCHOR_PULL = 0.1  # weak: what is left at the anchors is interpolated by kriging after each phase
 _ANCHOR_NOISE = 0.4  # mean edges: what an anchor may be off; no more than that is taken for noise
 _IMAGE_PULL = 0.05  # of the images while they are being smoothed
 _IMAGE_ROUNDS = 8
@@ -33,7 +34,7 @@ _MOMENTUM = 0.7
 _KEEP = 3  # iterations between factorisations, and between searches for near triangles
 _TOLERATED = 0.2  # relative distortion above which a vertex lets go of its target
 _NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
-_RELIEF_WEIGHT = 1.0  # mean edges a standard deviation: the same for a surface that looks like it
+_RELIEF_WEIGHT = 1.0  # mean edges a standard deviation: the same for one of like relief
 
 
 class Bending:
@@ -41,10 +42,10 @@ class Bending:
 
     Parameters
     ----------
-    looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
-        Relief of both shapes in standard deviations; gentle phases look for their like.
-    hold : bool
-        Hold the surface at the anchors. If not, they only led to the map it starts from.
+    curvatures : pair of (n_partial, s) and (n_full, s) float arrays, optional
+        Relief of both shapes in standard deviations; in gentle phases like is drawn to like.
+    pin : bool
+        Pin the surface at the anchors. If not, they only led to the map it starts from.
     """
 
     def __init__(
@@ -52,28 +53,28 @@ class Bending:
         partial: Mesh,
         full: Mesh,
         distances: AnchorDistances,
-        looks: tuple[np.ndarray, np.ndarray] | None = None,
-        hold: bool = True,
+        curvatures: tuple[np.ndarray, np.ndarray] | None = None,
+        pin: bool = True,
     ) -> None:
         self._partial, self._full = partial, full
         self.elastic = Elastic(partial)
         edge = full.mean_edge_length
         self._facing = FacingSearch(full, _NORMAL_WEIGHT * edge)
-        self._looking, self._looks = self._facing, None
-        if looks is not None:
-            self._looks, full_looks = (_RELIEF_WEIGHT * edge * of for of in looks)
-            self._looking = FacingSearch(full, _NORMAL_WEIGHT * edge, looks=full_looks)
-        held = distances.anchors if hold else distances.anchors[:0]
-        self.held = held[:, 0]
-        self.goal = full.vertices[held[:, 1]]
-        self._spread = distances.spread
+        self._alike, self._curvatures = self._facing, None
+        if curvatures is not None:
+            self._curvatures, of_full = (_RELIEF_WEIGHT * edge * of for of in curvatures)
+            self._alike = FacingSearch(full, _NORMAL_WEIGHT * edge, looks=of_full)
+        pinned = distances.anchors if pin else distances.anchors[:0]
+        self.pinned = pinned[:, 0]
+        self.goal = full.vertices[pinned[:, 1]]
+        self._krige = distances.krige
 
     def from_map(
         self,
         target: np.ndarray,
         gentle: int = len(GENTLE),
         pool: Workers = SERIAL,
-        progress: ProgressCallback = ignore,
+        watch: Callable[[float], None] = lambda gap: None,
     ) -> np.ndarray:
         """(n_partial, 3) positions after bending from a vertex map.
 
@@ -81,16 +82,17 @@ class Bending:
         ----------
         gentle : int
             Gentle phases before the firm ones; fewer are enough from a map that is nearly right.
+        watch : callable
+            Called after every iteration with the mean distance to the closest points.
         """
         positions = self._smoothed(self.images(target))
         phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
-            positions = self._relaxed(positions, phase, number <= gentle, pool)
-            if len(self.held):
-                missed = self.goal - positions[self.held]
+            positions = self._relaxed(positions, phase, number <= gentle, pool, watch)
+            if len(self.pinned):
+                missed = self.goal - positions[self.pinned]
                 noise = _ANCHOR_NOISE * self._full.mean_edge_length
-                positions = positions + self._spread(missed, noise)
-            progress(Progress("bending", number, len(phases)))
+                positions = positions + self._krige(missed, noise)
         return positions
 
     def images(self, target: np.ndarray) -> np.ndarray:
@@ -117,23 +119,29 @@ class Bending:
         return positions
 
     def _relaxed(
-        self, positions: np.ndarray, phase: tuple[float, ...], looking: bool, pool: Workers
+        self,
+        positions: np.ndarray,
+        phase: tuple[float, ...],
+        alike: bool,
+        pool: Workers,
+        watch: Callable[[float], None],
     ) -> np.ndarray:
-        """Closest points and elastic steps in turn, with momentum."""
-        search = self._looking if looking else self._facing
+        """Closest points, of like relief if ``alike``, and elastic steps in turn, with momentum."""
+        search = self._alike if alike else self._facing
         moved_last = np.zeros_like(positions)
         for number, pull in enumerate(phase):
             ahead = positions + _MOMENTUM * moved_last
-            turn = self.elastic.rotations(ahead)
+            rotations = self.elastic.rotations(ahead)
             place = [ahead, self._normals(ahead)]
-            if looking and self._looks is not None:
-                place.append(self._looks)
+            if alike and self._curvatures is not None:
+                place.append(self._curvatures)
             if number % _KEEP == 0:
-                bent = self.elastic.distortion(ahead, turn=turn) / _TOLERATED
+                bent = self.elastic.distortion(ahead, turn=rotations) / _TOLERATED
                 step = _Step(self, pull * self.elastic.unit / (1 + bent**2) ** 2, _ANCHOR_PULL)
                 near = _by_rows(pool, search.candidates, *place)
             closest = _by_rows(pool, lambda *rows: search.among(*rows)[1], near, *place)
-            moved = step(ahead, turn, closest)
+            moved = step(ahead, rotations, closest)
+            watch(float(np.linalg.norm(ahead - closest, axis=1).mean()))
             moved_last, positions = moved - positions, moved
         return positions
 
@@ -163,12 +171,14 @@ class _Step:
         self._bending, self._pull = bending, pull[:, None]
         self._anchor_pull = anchor_pull * bending.elastic.unit
         weights = pull.copy()
-        weights[bending.held] += self._anchor_pull
+        weights[bending.pinned] += self._anchor_pull
         self._solver = bending.elastic.solver(weights)
 
-    def __call__(self, positions: np.ndarray, turn: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        right = self._bending.elastic.local_step(positions, turn) + self._pull * targets
-        right[self._bending.held] += self._anchor_pull * self._bending.goal
+    def __call__(
+        self, positions: np.ndarray, rotations: np.ndarray, targets: np.ndarray
+    ) -> np.ndarray:
+        right = self._bending.elastic.local_step(positions, rotations) + self._pull * targets
+        right[self._bending.pinned] += self._anchor_pull * self._bending.goal
         return self._solver.solve(right)
 
 

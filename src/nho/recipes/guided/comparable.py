@@ -1,4 +1,4 @@
-"""Bring both shapes to common ground: one unit, one orientation, anchors that agree."""
+"""Make both shapes comparable: one unit, one orientation, anchors that agree."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
-from nho.geometry.orientation import Turning
+from nho.geometry.orientation import Orientation
 from nho.problem.preparation import Problem
 from nho.recipes.guided.anchor_checks import relative_scale, robust_scale, trusted
 from nho.recipes.guided.distance_evidence import AnchorDistances
 from nho.runtime.parallel import SERIAL, Workers
-from nho.settings import Settings
+from nho.settings import GuidedRecipe
 
 _FEWEST_TO_JUDGE = 8  # anchors; fewer cannot outvote a wrong one
-_FEWEST_TO_TURN = 15  # anchors; at fewer, the turns around them are mostly noise
+_FEWEST_TO_ORIENT = 15  # anchors; at fewer, the angles around them are mostly noise
 _TOO_MUCH = 1.2  # areas of the full shape; poses and noise change an area by less
-_OPPOSED = -0.3  # correlation of turns below which the shapes face opposite ways
+_OPPOSED = -0.3  # correlation of angles below which the shapes face opposite ways
 
 
 @dataclass(frozen=True)
-class CommonGround:
+class ComparablePair:
     """Two shapes that can be compared, and distances from the anchors that can be trusted.
 
     Attributes
     ----------
-    turning : Turning or None
+    orientation : Orientation or None
         Which way round the shapes are, seen from near anchors, if that is wanted.
     scale : float
         Factor that brought the partial shape to the full one's unit; 1 if left alone.
@@ -38,7 +38,7 @@ class CommonGround:
     partial: Mesh
     full: Mesh
     distances: AnchorDistances
-    turning: Turning | None
+    orientation: Orientation | None
     scale: float
     used: np.ndarray
     notes: tuple[str, ...]
@@ -53,7 +53,7 @@ class CommonGround:
         """Anchors (rows of the problem's) that are not used."""
         return np.flatnonzero(~self.used)
 
-    def without(self, wrong: np.ndarray, pool: Workers = SERIAL) -> CommonGround:
+    def without(self, wrong: np.ndarray, pool: Workers = SERIAL) -> ComparablePair:
         """The same without some of the anchors in use, as far as half of all stay.
 
         Parameters
@@ -66,10 +66,10 @@ class CommonGround:
             return self
         used = self.used.copy()
         used[np.flatnonzero(used)[wrong]] = False
-        distances, turning = self.distances.subset(used[self.used]), None
-        if self.turning is not None:
-            turning = distances.turning(self.partial, self.full, pool)
-        return replace(self, used=used, distances=distances, turning=turning)
+        distances, orientation = self.distances.subset(used[self.used]), None
+        if self.orientation is not None:
+            orientation = distances.orientation(self.partial, self.full, pool)
+        return replace(self, used=used, distances=distances, orientation=orientation)
 
     def named_suspects(self, problem: Problem) -> list[str]:
         """A sentence for every suspect, in the user's order and numbering."""
@@ -80,7 +80,9 @@ class CommonGround:
         ]
 
 
-def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) -> CommonGround:
+def normalise_pair(
+    problem: Problem, recipe: GuidedRecipe, pool: Workers = SERIAL
+) -> ComparablePair:
     """Measure the distances and undo what differs only in the way the shapes were stored."""
     partial, full = problem.partial.mesh, problem.full.mesh
     distances = AnchorDistances.measure(partial, full, problem.anchors)
@@ -92,13 +94,13 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
             f"no two anchors are apart on both {partial.name} and {full.name}; spread them out"
         )
     # Distances between many anchors tell the scale more exactly.
-    many = len(distances.anchors) >= _FEWEST_TO_TURN
-    tolerance = np.log(settings.unit_factor) / (2 if many else 1)
+    many = len(distances.anchors) >= _FEWEST_TO_ORIENT
+    tolerance = np.log(recipe.unit_factor) / (2 if many else 1)
     scale = _as_unit(scale, tolerance)
     distances = distances.scaled_partial(scale)
     used = np.ones(len(distances.anchors), dtype=bool)
-    if settings.anchor_limit and judging:
-        used = trusted(distances, settings.anchor_limit)
+    if recipe.anchor_limit and judging:
+        used = trusted(distances, recipe.anchor_limit)
         distances = distances.subset(used)
     exact = _as_unit(scale * relative_scale(distances), tolerance)  # without wrong anchors
     distances, scale = distances.scaled_partial(exact / scale), exact
@@ -113,16 +115,18 @@ def common_ground(problem: Problem, settings: Settings, pool: Workers = SERIAL) 
             f"the area of {partial.name} is {partial.area / full.area:.3g} times that of "
             f"{full.name}, of which it should be a part; if they were swapped, swap them back"
         )
-    turning = distances.turning(partial, full, pool) if settings.turn_weight else None
-    enough = len(distances.anchors) >= _FEWEST_TO_TURN
-    if turning is not None and enough and turning.alike(distances.anchors) < _OPPOSED:
-        turning = turning.turned_over()
+    orientation = None
+    if recipe.orientation_weight:
+        orientation = distances.orientation(partial, full, pool)
+    enough = len(distances.anchors) >= _FEWEST_TO_ORIENT
+    if orientation is not None and enough and orientation.alike(distances.anchors) < _OPPOSED:
+        orientation = orientation.flipped()
         partial = trusted_mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
         notes.append(
             f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
             "one was turned over. If one shape is a mirror image, reflect it first"
         )
-    return CommonGround(partial, full, distances, turning, scale, used, tuple(notes))
+    return ComparablePair(partial, full, distances, orientation, scale, used, tuple(notes))
 
 
 def _as_unit(scale: float, tolerance: float) -> float:

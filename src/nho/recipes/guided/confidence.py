@@ -43,21 +43,26 @@ def signals(
     moved : (n_partial,) float array
         From the first image (of the map the surface was bent from) to the last.
     disagreement : (n_partial,) float array
-        Between the last image and the second look's.
+        Between the last image and the one proposed by the operator.
     """
     near = distances.partial.min(axis=0)
     return np.log(_LEAST + np.stack([near, distortion, moved, disagreement], axis=1))
 
 
-def confidence(told: np.ndarray, held: bool = True) -> np.ndarray:
+def confidence(found: np.ndarray, pinned: bool = True) -> np.ndarray:
     """(n_partial,) probability, 0 to 1, that a match is less than `RADIUS` off.
 
-    ``held`` is whether the anchors could be relied on (setting ``hold_anchors``).
+    Parameters
+    ----------
+    found : (n_partial, 4) float array
+        The `signals`.
+    pinned : bool
+        Whether the anchors could be relied on (setting ``pin_anchors``).
     """
     weights, constant = _WEIGHTS, _CONSTANT
-    if not held:
+    if not pinned:
         weights, constant = _WEIGHTS_FOUND, _CONSTANT_FOUND
-    return 1 / (1 + np.exp(-np.clip(constant + told @ weights, -50, 50)))
+    return 1 / (1 + np.exp(-np.clip(constant + found @ weights, -50, 50)))
 
 
 def where_to_add(trust: np.ndarray, distances: AnchorDistances, partial: Mesh) -> int:

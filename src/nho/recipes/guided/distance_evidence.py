@@ -6,8 +6,8 @@ by its distances to their partners. Three things make that far better than it so
 - *calibration*: between anchors the distances are known on both shapes, so the discrepancy (cuts
   and holes lengthen paths, bodies differ) is interpolated over the surface and taken out;
 - *near anchors count more*, with the spacing of the anchors as the length scale;
-- *orientation*: distances cannot tell a shape from its mirror image, turns between their gradients
-  can (`orientation`).
+- *orientation*: distances cannot tell a shape from its mirror image, angles between their
+  gradients can (`orientation`).
 
 Legend: D_M (m, n_M) and D_N (m, n_N) = distances from the m anchors on either shape.
 """
@@ -20,11 +20,11 @@ import numpy as np
 
 from nho.geometry.geodesics import distances_from, unfolded_graph
 from nho.geometry.mesh import Mesh
-from nho.geometry.orientation import Turning, near_pairs
+from nho.geometry.orientation import Orientation, near_pairs
 from nho.runtime.parallel import SERIAL, Workers
 
 _NUGGET = 1e-2  # of the kriging kernel: anchors are trusted to about a tenth
-_LOOKS_WEIGHT = 0.05  # anchor spacings a standard deviation of relief
+_RELIEF_WEIGHT = 0.05  # anchor spacings a standard deviation of relief
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class AnchorDistances:
         return typical_spacing(self.between_partial)
 
     def kriging(self) -> np.ndarray:
-        """(m, n_partial) weights that spread values at the anchors over the partial shape."""
+        """(m, n_partial) weights that interpolate values at the anchors on the partial shape."""
         return kriging_weights(self.between_partial, self.partial, self.spacing)
 
-    def spread(self, values: np.ndarray, noise: float) -> np.ndarray:
+    def krige(self, values: np.ndarray, noise: float) -> np.ndarray:
         """(n_partial, k) smooth field from (m, k) values at the anchors.
 
         Kriging as above, with the nugget chosen by what the values hold: as large as their noise
@@ -110,10 +110,10 @@ class AnchorDistances:
         weights = kriging_weights(self.between_partial, self.partial, self.spacing, nugget)
         return weights.T @ values
 
-    def turning(self, partial: Mesh, full: Mesh, workers: Workers = SERIAL) -> Turning:
+    def orientation(self, partial: Mesh, full: Mesh, workers: Workers = SERIAL) -> Orientation:
         """Which way round the shapes are, seen from near anchors."""
         pairs, tables = near_pairs(self.between_partial), (self.partial, self.full)
-        return Turning.measure((partial, full), tables, pairs, workers)
+        return Orientation.measure((partial, full), tables, pairs, workers)
 
     def calibrated(self) -> np.ndarray:
         """(m, n_partial) predicted distances on the full shape from each image to each partner."""
@@ -137,33 +137,34 @@ def kriging_weights(
 
 def first_map(
     distances: AnchorDistances,
-    turning: Turning | None = None,
-    looks: tuple[np.ndarray, np.ndarray] | None = None,
+    orientation: Orientation | None = None,
+    curvatures: tuple[np.ndarray, np.ndarray] | None = None,
     calibrate: bool = True,
-    turn_weight: float = 0.15,
+    orientation_weight: float = 0.15,
     workers: Workers = SERIAL,
 ) -> np.ndarray:
     """(n_partial,) full vertex whose distances to the anchors fit best.
 
     Parameters
     ----------
-    turning : Turning, optional
-        Orientation of both shapes around the anchors.
-    looks : pair of (n_partial, s) and (n_full, s) float arrays, optional
+    orientation : Orientation, optional
+        Of both shapes around the anchors.
+    curvatures : pair of (n_partial, s) and (n_full, s) float arrays, optional
         Relief of both shapes in standard deviations.
-    turn_weight : float
-        Weight of orientation, as a share of the anchor spacing.
+    orientation_weight : float
+        As a share of the anchor spacing.
     """
     wanted = distances.calibrated() if calibrate else distances.partial
     spacing = distances.spacing
-    turned = turning if turning and turn_weight and len(turning.pairs) else None
+    if not (orientation and orientation_weight and len(orientation.pairs)):
+        orientation = None
     # Sums of squares, multiplied out: a vertex of the full shape is a column, one product does all.
     columns = [distances.full**2, distances.full]
-    if turned is not None:
-        columns += [turned.full**2, turned.full]
-    if looks is not None:
-        own_looks, full_looks = (_LOOKS_WEIGHT * spacing * of for of in looks)
-        columns += [(full_looks**2).sum(axis=1)[None], full_looks.T]
+    if orientation is not None:
+        columns += [orientation.full**2, orientation.full]
+    if curvatures is not None:
+        own_relief, full_relief = (_RELIEF_WEIGHT * spacing * of for of in curvatures)
+        columns += [(full_relief**2).sum(axis=1)[None], full_relief.T]
     table = np.concatenate(columns).astype(np.float32)
 
     def block(rows: slice) -> np.ndarray:
@@ -171,13 +172,13 @@ def first_map(
         weight = np.exp(-(own - own.min(axis=0)) / spacing)
         weight /= weight.sum(axis=0)
         factors = [weight, -2 * weight * want]
-        if turned is not None:
-            share = weight[turned.pairs[:, 0]] * weight[turned.pairs[:, 1]]
+        if orientation is not None:
+            share = weight[orientation.pairs[:, 0]] * weight[orientation.pairs[:, 1]]
             total = np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-            share *= (turn_weight * spacing) ** 2 / total
-            factors += [share, -2 * share * turned.partial[:, rows]]
-        if looks is not None:
-            factors += [np.ones((1, own.shape[1])), -2 * own_looks[rows].T]
+            share *= (orientation_weight * spacing) ** 2 / total
+            factors += [share, -2 * share * orientation.partial[:, rows]]
+        if curvatures is not None:
+            factors += [np.ones((1, own.shape[1])), -2 * own_relief[rows].T]
         cost = np.concatenate(factors).astype(np.float32).T @ table
         return cost.argmin(axis=1)
 

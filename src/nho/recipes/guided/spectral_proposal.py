@@ -1,4 +1,4 @@
-"""A second look at a whole map through spectral coordinates of the learned Hamiltonian.
+"""Another map, proposed in spectral coordinates of the learned Hamiltonian.
 
 Bending is local: a fold, or a stretch of surface that slid to the wrong place, stays. Spectral
 coordinates see the map as a whole. The field learns from what the bent surface covers, its
@@ -17,22 +17,23 @@ from nho.operator.correspondence import nearest_rows
 from nho.operator.field import NeuralField, encoding_at
 from nho.operator.fitting import fit_operator
 from nho.operator.hamiltonian import ReducedHamiltonian, insulated_modes
-from nho.operator.losses import NOBODY, Objective
+from nho.operator.losses import NO_VERTICES, Objective
 from nho.operator.persistence import Superlevels
-from nho.progress import ProgressCallback
+from nho.operator.spectra import fit_to_size
 from nho.recipes.guided.bending import Bending
 from nho.runtime.cache import Cache
-from nho.runtime.parallel import Workers
-from nho.settings import Settings
+from nho.runtime.run import Run, Stage
+from nho.settings import GuidedRecipe
 
 _MODES = 100  # of the partial shape, and of the Hamiltonian
 _MOST_MODES = 200  # of the full shape's Laplacian, where it takes the Hamiltonian's place
-_FIRST, _LATER, _STEP = 20, 40, 10  # spectral dimensions of the first and of later looks
+_FIRST, _LATER, _STEP = 20, 40, 10  # spectral dimensions of the first and of later rounds
+_HEIGHT = 5  # of the potential, in eigenvalues of the partial shape's last mode
 _FAR = 3.0  # mean edges from the bent surface: certainly outside
 _LEARNED_FROM = 1500  # vertices of the full shape: enough for a field as smooth as ours
 
 
-class SecondLook:
+class SpectralProposal:
     """Candidate maps from spectral coordinates, round by round.
 
     Parameters
@@ -46,6 +47,8 @@ class SecondLook:
         Losses of the operator, by round.
     troubles : list of str
         Fits that broke down.
+    warnings : list of str
+        Settings that the meshes are too small for.
     """
 
     def __init__(
@@ -53,28 +56,27 @@ class SecondLook:
         shapes: tuple[Mesh, Mesh],
         operators: tuple[Laplacian, Laplacian],
         anchored: np.ndarray,
-        settings: Settings,
-        pool: Workers,
-        progress: ProgressCallback,
+        run: Run,
     ) -> None:
         modes = _MODES
         self._partial, self._full = shapes
         self._m_operator, self._operator = operators
         self._anchored = anchored
-        self.settings, self.pool, self.progress = settings, pool, progress
+        recipe, self.warnings = fit_to_size(run.recipe(GuidedRecipe), *shapes)
+        self._recipe, self._run = recipe, run
         self.curves: dict[str, list[dict[str, float]]] = {}
         self.troubles: list[str] = []
         self._ratio = min(1.0, self._partial.area)  # the full shape has area one
-        of_full_shape = settings.encoding_modes
-        if settings.coordinates == "laplacian":
+        of_full_shape = recipe.encoding_modes
+        if recipe.coordinates == "laplacian":
             of_full_shape = min(_MOST_MODES, max(of_full_shape, round(modes / self._ratio)))
-        elif settings.weight_spectral:
-            of_full_shape = max(of_full_shape, settings.galerkin_modes)
-        store, spectral = Cache.default(), settings.spectral_modes
+        elif recipe.weight_spectral:
+            of_full_shape = max(of_full_shape, recipe.galerkin_modes)
+        store, spectral = Cache.default(), recipe.spectral_modes
 
         def of_partial() -> tuple[Basis, np.ndarray]:
             basis = cached_basis(store, self._m_operator, modes)
-            if not settings.weight_spectral:
+            if not recipe.weight_spectral:
                 return basis, np.empty(0)
             boundary = self._partial.boundary_vertices
             return basis, cached_basis(store, self._m_operator, spectral, boundary).eigenvalues
@@ -82,7 +84,7 @@ class SecondLook:
         def of_full() -> tuple[Basis, np.ndarray]:
             return cached_basis(store, self._operator, of_full_shape), np.empty(0)
 
-        (self._m_basis, self._spectrum), (self._basis, _) = pool.together(of_partial, of_full)
+        (self._m_basis, self._spectrum), (self._basis, _) = run.pool.together(of_partial, of_full)
 
     def map(self, bending: Bending, pose: np.ndarray, number: int) -> np.ndarray:
         """(n_partial,) candidate vertex map of a round, from the present pose."""
@@ -90,7 +92,7 @@ class SecondLook:
         first = _FIRST if number == 1 else _LATER
         most = self._m_basis.functions.shape[1]
         dimensions = list(range(min(first, most), most + 1, _STEP))
-        if self.settings.coordinates == "laplacian":
+        if self._recipe.coordinates == "laplacian":
             # k modes of the partial shape meet as many of the full one as oscillate as fast.
             functions, ratio = self._basis.functions, self._ratio
         else:
@@ -101,48 +103,49 @@ class SecondLook:
         for k in dimensions:
             partner = min(functions.shape[1], round(k / ratio))
             matrix = (mass[:, None] * phi[:, :k]).T @ functions[target, :partner]
-            target = nearest_rows(phi[:, :k], functions[:, :partner] @ matrix.T, self.pool)
+            target = nearest_rows(phi[:, :k], functions[:, :partner] @ matrix.T, self._run.pool)
         return target
 
     def _hamiltonian(self, positions: np.ndarray, number: int) -> Basis:
         """Modes of the operator learned from what the surface at some positions covers."""
-        settings = self.settings
+        recipe = self._recipe
         seen = coverage(self._partial, positions, self._full)
         positives = np.union1d(np.flatnonzero(seen.covered() & ~seen.on_rim), self._anchored)
-        negatives = np.flatnonzero(seen.gap > _FAR) if settings.negatives else NOBODY
+        negatives = np.flatnonzero(seen.gap > _FAR) if recipe.negatives else NO_VERTICES
         indicator = self._fitted(positives, negatives, f"operator {number}")
-        barrier = 5 * self._m_basis.eigenvalues[-1]
-        if settings.insulated:
-            return insulated_modes(self._operator, indicator, barrier, _MODES)
-        return hamiltonian_basis(self._operator, barrier * (1 - indicator), _MODES)
+        height = _HEIGHT * self._m_basis.eigenvalues[-1]
+        if recipe.insulated:
+            return insulated_modes(self._operator, indicator, height, _MODES)
+        return hamiltonian_basis(self._operator, height * (1 - indicator), _MODES)
 
-    def _fitted(self, positives: np.ndarray, negatives: np.ndarray, stage: str) -> np.ndarray:
+    def _fitted(self, positives: np.ndarray, negatives: np.ndarray, name: str) -> np.ndarray:
         """(n_full,) the neural field after fitting it to the evidence."""
-        settings, mass = self.settings, self._operator.mass
-        encoding = encoding_at(self._basis.functions[:, : settings.encoding_modes], self._anchored)
+        recipe, mass = self._recipe, self._operator.mass
+        encoding = encoding_at(self._basis.functions[:, : recipe.encoding_modes], self._anchored)
         rows = np.arange(len(mass))
-        if not (settings.weight_spectral or settings.weight_topology):  # those need all of them
+        if not (recipe.weight_spectral or recipe.weight_topology):  # those need all of them
             rows = np.union1d(rows[:: max(1, len(mass) // _LEARNED_FROM)], self._anchored)
         taught = NeuralField(
             encoding[rows],
-            (settings.hidden_width,) * settings.hidden_layers,
-            settings.activation,
-            np.random.default_rng(settings.seed),
-            self.pool,
+            recipe.hidden,
+            recipe.activation,
+            np.random.default_rng(self._run.settings.seed),
+            self._run.pool,
         )
-        barrier = settings.barrier * (self._spectrum[-1] if len(self._spectrum) else 1.0)
+        tau = recipe.barrier_factor * (self._spectrum[-1] if len(self._spectrum) else 1.0)
         objective = Objective(
             mass[rows] * (mass.sum() / mass[rows].sum()),
             float(self._m_operator.mass.sum()),
             self._spectrum,
-            barrier,
-            ReducedHamiltonian(self._basis.first(settings.galerkin_modes), mass, self.pool),
+            tau,
+            ReducedHamiltonian(self._basis.first(recipe.galerkin_modes), mass, self._run.pool),
             Superlevels(self._full.edges, len(mass)),
-            settings,
+            recipe,
         )
         sampled = [np.flatnonzero(np.isin(rows, of)) for of in (positives, negatives)]
-        _, self.curves[stage], trouble = fit_operator(
-            taught, objective, sampled[0], stage, self.progress, sampled[1]
+        stage = Stage(name, recipe.fit_steps, self._run.progress)
+        _, self.curves[name], trouble = fit_operator(
+            taught, objective, sampled[0], stage, sampled[1]
         )
         self.troubles += [trouble] if trouble else []
         return taught.at(encoding).indicator()

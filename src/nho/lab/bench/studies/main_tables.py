@@ -68,7 +68,7 @@ def plan(request: Request) -> list[MatchTask]:
 def _weights(request: Request, method: str) -> tuple[str, ...]:
     """The user's own weights, for a method that has any."""
     learned = method in BASELINES and BASELINES[method].learned
-    return (f"weights={request.weights}",) if learned and request.weights else ()
+    return (f"checkpoints={request.weights}",) if learned and request.weights else ()
 
 
 def report(request: Request, rows: list[Row], folder: Path) -> Findings:

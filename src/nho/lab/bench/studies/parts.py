@@ -25,7 +25,7 @@ PARTS = {  # what is switched off -> settings
     "area loss and negatives": ("weight_area=0", "negatives=false"),
     "distances (laid on by the anchors)": ("start=similarity",),
     "calibration of distances": ("calibrate_distances=false",),
-    "orientation": ("turn_weight=0",),
+    "orientation": ("orientation_weight=0",),
     "relief": ("relief=false",),
     "bending": ("bend=false",),
 }
