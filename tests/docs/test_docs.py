@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import http.server
 import importlib.util
@@ -18,7 +17,7 @@ from typer.testing import CliRunner
 
 import nho
 from nho.cli.app import app
-from nho.settings import Settings
+from nho.settings import Settings, preset
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,7 +96,7 @@ def test_the_code_of_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
             exec(compile(block, "researcher.md", "exec"), space)  # noqa: S102
     assert len(blocks) >= 6
     assert space["scores"].geodesic_error < 1.5
-    assert space["without"].settings.relief is False
+    assert space["without"].settings.recipe.relief is False
     np.testing.assert_array_equal(space["again"].vertex_map.shape, space["sure"].shape)
 
 
@@ -117,8 +116,8 @@ def test_every_setting_is_explained():
         for row in (line.split("|") for line in page.splitlines()[8:])
         if len(row) > 3
     }
-    for field in dataclasses.fields(Settings):
-        assert len(rows[field.name][-2].strip()) > 5, f"{field.name} has no words beside it"
+    for name in {**Settings().flat(), **preset("paper").flat()}.keys() - {"recipe"}:
+        assert len(rows[name][-2].strip()) > 5, f"{name} has no words beside it"
 
 
 def test_the_python_page_has_every_public_name_and_no_other():

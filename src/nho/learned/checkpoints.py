@@ -54,7 +54,7 @@ def matcher_for(method: str, weights: str = "") -> Matcher:
         if not shipped.is_file():
             raise InputError(
                 f"no weights of {method!r} come with this installation; name a checkpoint by "
-                "--set weights=FILE"
+                "--set checkpoints=FILE"
             )
         return load_checkpoint(shipped)
     seen, faults = [], []

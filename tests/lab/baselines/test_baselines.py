@@ -202,7 +202,9 @@ def test_too_few_anchors_are_refused(whole, piece, anchors, name):
 
 
 def test_an_unknown_name_is_refused_with_those_that_exist(whole, piece, anchors):
-    with pytest.raises(nho.InputError, match="'nearst' is unknown; choose nearest, anchor-dis"):
+    with pytest.raises(
+        nho.InputError, match="'nearst' is unknown; choose paper, default, nearest, anchor-dis"
+    ):
         baselines.run("nearst", piece.mesh, whole, anchors)
 
 
