@@ -28,9 +28,15 @@ _BOLD = re.compile(r'<mi mathvariant="bold(?:-italic)?">(&#x[0-9A-F]+;|\w)</mi>'
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the changelog and the tables that `make bench` wrote."""
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
-    files.append(File.generated(config, "changelog.md", content=changes))
+    """Add the pages that lie beside the README, and the tables that `make bench` wrote."""
+    beside = {
+        f"{name}.md": f"{name.lower()}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")
+    }
+    for name, page in beside.items():
+        text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
+        for other in beside:
+            text = text.replace(f"]({other})", f"]({beside[other]})")
+        files.append(File.generated(config, page, content=text))
     files.append(File.generated(config, "timings.md", content=_timings()))
     return files
 
