@@ -22,7 +22,7 @@ from tests.studio.test_studio_browser import DRAWN, READY, SEEN_ON_BOTH, mark, s
 
 from nho.evaluation.sample import load_sample
 from nho.studio import Studio
-from nho.studio.downloads import made
+from nho.studio.downloads import download
 
 SIZE = {"width": 1360, "height": 800}
 
@@ -40,7 +40,7 @@ def main() -> None:
         page.wait_for_function(READY)
         take(page, folder)
         report = Path(memory) / "report.html"
-        report.write_bytes(made(studio.session, "report.html")[0])
+        report.write_bytes(download(studio.session, "report.html")[0])
         page.goto(report.as_uri())
         page.wait_for_timeout(1500)
         shoot(page, folder / "report.png")

@@ -17,9 +17,11 @@ from nho.studio.autosave import Autosave
 from nho.studio.handler import decoded
 from nho.studio.marks import Mark, Marks
 from nho.studio.session import Session
+from nho.studio.shape import ShownShape
 from tests.fuzz import seeds
 from tests.fuzz.target import Scratch, Target, serving
 
+_SHAPES = (ShownShape(seeds.PARTIAL, 1), ShownShape(seeds.FULL, 2))
 _FACES = (seeds.PARTIAL.n_faces, seeds.FULL.n_faces)
 _VERBS = ("place", "move", "rename", "remove", "clear", "undo", "redo")
 
@@ -36,12 +38,12 @@ def _check(marks: Marks) -> None:
 
 def _autosave() -> Callable[[bytes], object]:
     scratch = Scratch()
-    saved = Autosave(scratch.path, "a", "b")
+    saved = Autosave(scratch.path, *_SHAPES)
     scratch.file(saved.path.name)
     logging.getLogger("nho.studio.autosave").setLevel(logging.ERROR)
 
     def read() -> None:
-        marks = saved.read(seeds.PARTIAL, seeds.FULL)
+        marks = saved.read()
         _check(marks)
         if not marks.pairs:
             raise InputError("no marks")  # ignored, as it should be
@@ -62,7 +64,7 @@ def _messages() -> Callable[[bytes], object]:
         refusal: InputError | None = None
         with mock.patch.object(Autosave, "write"):
             for verb in _VERBS:
-                session.replace_marks(first)
+                session.change(lambda _: first)
                 try:
                     assert routes.post(studio, verb, about)  # type: ignore[arg-type]
                 except InputError as problem:
@@ -78,7 +80,7 @@ def _messages() -> Callable[[bytes], object]:
 def studio_targets() -> dict[str, Target]:
     """By name."""
     scratch = Scratch()
-    saved = Autosave(scratch.path, "a", "b")
+    saved = Autosave(scratch.path, *_SHAPES)
     marks = Marks().added(Mark(0, (0.2, 0.3, 0.5)), Mark(1, (1.0, 0.0, 0.0)), "nose")
     saved.write(marks.placed("partial", Mark(2, (0.5, 0.5, 0.0))))
     message = {"side": "partial", "key": 1, "name": "chin"}

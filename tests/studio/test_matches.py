@@ -83,7 +83,7 @@ def test_a_match_that_fails_or_dies_is_reported_in_one_sentence(
         same = same.added(
             _at_vertex(piece.mesh, vertex[0]), _at_vertex(session.both()[1].mesh, vertex[1])
         )
-    session.replace_marks(same)
+    session.change(lambda _: same)
     session.match()
     opened.wait_until(lambda: session.state()["job"] is None)
     notice = session.state()["notice"]

@@ -60,7 +60,7 @@ def opened(studio: Studio, whole: Mesh, piece: Cut, pairs: int = 0) -> None:
     of_full = SurfacePoints.at_vertices(whole, piece.vertex_of_parent[rows])
     for row in range(pairs):
         marks = marks.added(mark_at(of_partial, row), mark_at(of_full, row), f"point {row}")
-    studio.session.replace_marks(marks)
+    studio.session.change(lambda _: marks)
 
 
 def test_the_address_holds_a_token_of_this_start_and_of_this_machine(studio: Studio) -> None:

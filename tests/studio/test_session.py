@@ -89,13 +89,13 @@ def test_every_change_can_be_undone_and_redone(opened: Opened, piece: Cut) -> No
     session, (first, second, *_) = opened.session, some_pairs(piece)
     opened.pair(*first)
     key = session.state()["pairs"][0]["key"]
-    session.rename(key, "nose")
+    session.change(lambda marks: marks.renamed(key, "nose"))
     normal = piece.mesh.vertex_normals[second[0]]
     shape = session.shapes["partial"]
     assert shape is not None
     at = np.array(shape.described_mark(_at_vertex(piece.mesh, second[0]))["at"])
     session.move(key, "partial", at + 1e-3 * normal, -normal)
-    session.remove(key)
+    session.change(lambda marks: marks.removed(key))
     seen = []
     while session.state()["canUndo"]:
         session.undo()

@@ -28,7 +28,7 @@ def with_pairs(studio: Studio, whole: Mesh, piece: Cut, count: int) -> None:
     marks = Marks()
     for row in range(count):
         marks = marks.added(mark_at(of_partial, row), mark_at(of_full, row), f"point {row}")
-    studio.session.replace_marks(marks)
+    studio.session.change(lambda _: marks)
 
 
 def middle(page: Any, side: str) -> tuple[float, float]:
@@ -224,6 +224,6 @@ def test_a_page_that_nobody_sees_holds_no_connection(
           document.dispatchEvent(new Event("visibilitychange"));
         }}"""
     )
-    studio.session.say("hello")
+    studio.session.change(lambda marks: marks, "hello")
     page.wait_for_timeout(400)
     assert ("hello" in page.inner_text("aside")) is not hidden

@@ -13,6 +13,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
 from nho.io.landmarks import FORMATS, PAIR_FILES
 from nho.studio import Studio
+from nho.studio.marks import Marks
 from nho.studio.uploads import safe_name
 from tests.studio.test_server import ask, opened, upload
 
@@ -72,7 +73,7 @@ def test_marks_go_out_and_come_back_in_every_format(
     before = studio.session.state()["pairs"]
     status, body, headers = ask(studio, f"download/anchors{suffix}")
     assert status == 200 and suffix in headers["Content-Disposition"]
-    studio.session.clear()
+    studio.session.change(lambda _: Marks())
     if suffix in PAIR_FILES:
         assert upload(studio, f"a{suffix}", body)[0] == 200
     else:

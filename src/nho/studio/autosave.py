@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import logging
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from nho.errors import CannotWrite
-from nho.geometry.mesh import Mesh
 from nho.runtime.atomic_file import write_whole
 from nho.studio.marks import Mark, MarkedPair, Marks
+from nho.studio.shape import ShownShape
 
 log = logging.getLogger(__name__)
 
 _FORMAT = 1
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
 
 
 def state_folder() -> Path:
-    """``NHO_STUDIO_STATE``, else where the user's programs keep what they remember."""
+    """``NHO_STUDIO_STATE``, else the usual place for the state of a user's programs."""
     chosen = os.environ.get("NHO_STUDIO_STATE")
     if chosen:
         return Path(chosen)
@@ -30,57 +32,36 @@ def state_folder() -> Path:
 class Autosave:
     """The file of one pair of meshes, known by their content.
 
-    Like a cache it never stands in the way: what cannot be written or read is told to the log.
+    Like a cache it never fails: what cannot be written or read is only logged.
     """
 
-    def __init__(self, folder: Path, partial_digest: str, full_digest: str) -> None:
-        self.path = folder / f"{partial_digest[:24]}-{full_digest[:24]}.json"
+    def __init__(self, folder: Path, partial: ShownShape, full: ShownShape) -> None:
+        self.path = folder / f"{partial.digest[:24]}-{full.digest[:24]}.json"
+        self._faces = {"partial": partial.mesh.n_faces, "full": full.mesh.n_faces}
 
     def write(self, marks: Marks) -> None:
         """Replace the file as a whole; without marks there is none."""
         try:
             if marks.pairs:
-                write_whole(self.path, json.dumps(_as_json(marks), indent=1), parents=True)
+                content = {"format": _FORMAT, **asdict(marks)}
+                write_whole(self.path, json.dumps(content, indent=1), parents=True)
             else:
                 self.path.unlink(missing_ok=True)
         except (CannotWrite, OSError) as problem:
             log.warning("marks cannot be saved (%s)", problem)
 
-    def read(self, partial: Mesh, full: Mesh) -> Marks:
+    def read(self) -> Marks:
         """The marks saved last; none if there is no file or it does not fit the meshes."""
         try:
-            about = json.loads(self.path.read_text(encoding="utf-8"))
-            return _from_json(about, {"partial": partial, "full": full})
+            return _from_json(json.loads(self.path.read_text(encoding="utf-8")), self._faces)
         except FileNotFoundError:
             return Marks()
-        except (
-            OSError,
-            ValueError,
-            TypeError,
-            KeyError,
-            ArithmeticError,
-            RecursionError,
-        ) as problem:
+        except _UNREADABLE as problem:
             log.warning("%s: ignored, not readable (%s)", self.path, problem)
             return Marks()
 
 
-def _as_json(marks: Marks) -> dict[str, Any]:
-    def side(mark: Mark | None) -> dict[str, Any] | None:
-        if mark is None:
-            return None
-        return {"face": mark.face, "barycentric": list(mark.barycentric)}
-
-    return {
-        "format": _FORMAT,
-        "pairs": [
-            {"key": p.key, "name": p.name, "partial": side(p.partial), "full": side(p.full)}
-            for p in marks.pairs
-        ],
-    }
-
-
-def _from_json(about: Any, meshes: dict[str, Mesh]) -> Marks:
+def _from_json(about: Any, n_faces: dict[str, int]) -> Marks:
     if about["format"] != _FORMAT:
         raise ValueError("written by another version")
 
@@ -90,7 +71,7 @@ def _from_json(about: Any, meshes: dict[str, Mesh]) -> Marks:
         face = int(entry[name]["face"])
         a, b, c = (float(weight) for weight in entry[name]["barycentric"])
         inside = min(a, b, c) >= -1e-6 and abs(a + b + c - 1) < 1e-6
-        if not (0 <= face < len(meshes[name].faces) and inside):
+        if not (0 <= face < n_faces[name] and inside):
             raise ValueError("a mark lies outside of its mesh")
         return Mark(face, (a, b, c))
 

@@ -31,7 +31,7 @@ _written: WeakKeyDictionary[MatchOutcome, dict[str, bytes]] = WeakKeyDictionary(
 _writing = threading.Lock()
 
 
-def made(session: Session, name: str) -> tuple[bytes, str, str]:
+def download(session: Session, name: str) -> tuple[bytes, str, str]:
     """(body, kind, file name) of a download, by its name."""
     if name.startswith("anchors"):
         return _marks_file(session, name.removeprefix("anchors"))

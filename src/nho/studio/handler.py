@@ -130,7 +130,10 @@ class Handler(BaseHTTPRequestHandler):
         if path == "upload":
             routes.upload(self.studio, query, self._received(LARGEST_UPLOAD))
         else:
-            about = self._message()
+            try:
+                about = decoded(self.rfile.read(self._length(LARGEST_MESSAGE)))
+            except InputError as problem:
+                raise Refused(HTTPStatus.BAD_REQUEST, str(problem)) from None
             if not routes.post(self.studio, path, about):
                 raise Refused(HTTPStatus.NOT_FOUND, "nothing here")
         self._send_json({"revision": self.studio.session.revision})
@@ -146,12 +149,6 @@ class Handler(BaseHTTPRequestHandler):
                 f"{length / 2**20:.0f} MB are too much; at most {most / 2**20:.0f} MB",
             )
         return length
-
-    def _message(self) -> dict[str, Any]:
-        try:
-            return decoded(self.rfile.read(self._length(LARGEST_MESSAGE)))
-        except InputError as problem:
-            raise Refused(HTTPStatus.BAD_REQUEST, str(problem)) from None
 
     def _received(self, most: int) -> Path:
         """The request's body as a file of its own."""

@@ -40,18 +40,19 @@ class MatchOutcome:
 
     def array(self, name: str) -> bytes | None:
         """What hovering shows, row by row of the vertices that are drawn; None = no such array."""
-        rows = self.partial.drawn.vertex
-        match name:
-            case "regionScore":
-                return _bytes(self.result.region_score[self.full.drawn.vertex], "<f4")
-            case "partner":
-                places = self.result.points[rows].positions(self.full.mesh)
-                return _bytes(framed(places, self.full.frame), "<f4")
-            case "partnerVertex":
-                return _bytes(self.result.vertex_map[rows], "<i4")
-            case "confidence":
-                return _bytes(self.result.confidence[rows], "<f4")
-        return None
+        result, rows = self.result, self.partial.drawn.vertex
+        array: np.ndarray
+        if name == "regionScore":
+            array = result.region_score[self.full.drawn.vertex]
+        elif name == "partner":
+            array = framed(result.points[rows].positions(self.full.mesh), self.full.frame)
+        elif name == "partnerVertex":
+            array = result.vertex_map[rows]
+        elif name == "confidence":
+            array = result.confidence[rows]
+        else:
+            return None
+        return array.astype("<i4" if name == "partnerVertex" else "<f4").tobytes()
 
     @cached_property
     def described(self) -> dict[str, object]:
@@ -106,7 +107,3 @@ def _farthest_vertex(shape: ShownShape, marks: Marks) -> int | None:
     # Other pieces of the surface come after the one with marks on it.
     away[~used(shape.mesh) | ~np.isfinite(away)] = -1
     return int(np.argmax(away))
-
-
-def _bytes(array: np.ndarray, kind: str) -> bytes:
-    return array.astype(kind).tobytes()

@@ -12,9 +12,8 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.report.scene import VIEWER, packaged_text
-from nho.settings import PRESETS
 from nho.studio import downloads, uploads
-from nho.studio.marks import SIDES, Side
+from nho.studio.marks import SIDES, Marks, Side
 
 if TYPE_CHECKING:
     from nho.studio.server import Studio
@@ -58,8 +57,7 @@ def get(studio: Studio, path: str, query: dict[str, str]) -> Response | None:
     if where == "outcome":
         return _outcome_array(session, name, query)
     if where == "download":
-        body, kind, shown = downloads.made(session, name)
-        return Response(body, kind, shown)
+        return Response(*downloads.download(session, name))
     return None
 
 
@@ -69,12 +67,14 @@ def post(studio: Studio, path: str, about: dict[str, Any]) -> bool:
     doing: dict[str, Callable[[], None]] = {
         "place": lambda: session.place(_side(about), *_ray(about), _key_or_none(about)),
         "move": lambda: session.move(_key(about), _side(about), *_ray(about)),
-        "rename": lambda: session.rename(_key(about), str(about.get("name", ""))),
-        "remove": lambda: session.remove(_key(about)),
-        "clear": session.clear,
+        "rename": lambda: session.change(
+            lambda marks: marks.renamed(_key(about), str(about.get("name", "")))
+        ),
+        "remove": lambda: session.change(lambda marks: marks.removed(_key(about))),
+        "clear": lambda: session.change(lambda marks: Marks()),
         "undo": session.undo,
         "redo": session.redo,
-        "match": lambda: session.match(_preset(about)),
+        "match": lambda: session.match(str(about.get("preset", "default"))),
         "cancel": session.cancel,
         "sample": lambda: uploads.open_sample(session),
     }
@@ -87,13 +87,8 @@ def post(studio: Studio, path: str, about: dict[str, Any]) -> bool:
 def upload(studio: Studio, query: dict[str, str], received: Path) -> None:
     """A file from the page: a mesh for one side, or landmarks."""
     try:
-        side = query.get("side")
-        uploads.take(
-            studio.session,
-            received,
-            query.get("name", ""),
-            _side(query) if side is not None else None,
-        )
+        side = _side(query) if "side" in query else None
+        uploads.take(studio.session, received, query.get("name", ""), side)
     finally:
         received.unlink(missing_ok=True)
 
@@ -147,13 +142,6 @@ def _ray(about: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     if ray.shape != (2, 3) or not np.isfinite(ray).all():
         raise InputError("the ray is missing: an origin and a direction of three numbers each")
     return ray[0], ray[1]
-
-
-def _preset(about: dict[str, Any]) -> str:
-    name = about.get("preset", "default")
-    if name not in PRESETS:
-        raise InputError(f"preset {name!r} is unknown; choose {' or '.join(PRESETS)}")
-    return str(name)
 
 
 def _json(value: Any) -> bytes:

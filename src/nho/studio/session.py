@@ -76,7 +76,8 @@ class Session:
             self.shapes[side] = shape
             self.outcome = None
             self.history = MarkHistory(self.marks.without_side(side))
-            saved = self._saved()
+            file = self._autosave()
+            saved = file.read() if file else Marks()
             if saved.pairs:
                 self.history.to(saved)
                 self._say(f"{len(saved.pairs)} pairs of the last time are here again")
@@ -104,29 +105,19 @@ class Session:
         self, side: Side, origin: FloatArray, direction: FloatArray, key: int | None = None
     ) -> None:
         """A click on a shape; ``key`` is the open pair that the user has chosen, if any."""
-        self._change(lambda marks: marks.placed(side, self._hit(side, origin, direction), key))
+        self.change(lambda marks: marks.placed(side, self._hit(side, origin, direction), key))
 
     def move(self, key: int, side: Side, origin: FloatArray, direction: FloatArray) -> None:
         """A mark was dragged to another place."""
-        self._change(lambda marks: marks.moved(key, side, self._hit(side, origin, direction)))
+        self.change(lambda marks: marks.moved(key, side, self._hit(side, origin, direction)))
 
-    def rename(self, key: int, name: str) -> None:
-        """Give a pair another name."""
-        self._change(lambda marks: marks.renamed(key, name))
-
-    def remove(self, key: int) -> None:
-        """Delete a pair."""
-        self._change(lambda marks: marks.removed(key))
-
-    def clear(self) -> None:
-        """Delete all pairs."""
-        self._change(lambda marks: Marks())
-
-    def replace_marks(self, marks: Marks, note: str = "") -> None:
-        """Marks from a file."""
-        self._change(lambda _: marks)
-        if note:
-            self.say(note)
+    def change(self, change: Callable[[Marks], Marks], note: str = "") -> None:
+        """Change the marks, with a notice for the pages."""
+        with self._lock:
+            self.history.to(change(self.marks))
+            self._say(note)
+            self._save()
+            self._changed()
 
     def undo(self) -> None:
         """Take the last change of the marks back."""
@@ -194,12 +185,6 @@ class Session:
 
     # ---- what pages see ----------------------------------------------------------------------
 
-    def say(self, text: str, kind: str = "") -> None:
-        """A notice for the pages."""
-        with self._lock:
-            self._say(text, kind)
-            self._changed()
-
     def state(self) -> dict[str, Any]:
         """Everything a page shows, but for the large arrays."""
         with self._lock:
@@ -236,13 +221,6 @@ class Session:
             raise InputError("there is no surface under the pointer; click on the shape")
         return found
 
-    def _change(self, change: Callable[[Marks], Marks]) -> None:
-        with self._lock:
-            self.history.to(change(self.marks))
-            self._say("")
-            self._save()
-            self._changed()
-
     def _step(self, step: Callable[[], bool]) -> None:
         with self._lock:
             if step():
@@ -251,21 +229,11 @@ class Session:
 
     def _autosave(self) -> Autosave | None:
         partial, full = self.shapes["partial"], self.shapes["full"]
-        if partial is None or full is None:
-            return None
-        return Autosave(self._marks_folder, partial.digest, full.digest)
+        return Autosave(self._marks_folder, partial, full) if partial and full else None
 
     def _save(self) -> None:
-        file = self._autosave()
-        if file is not None:
+        if (file := self._autosave()) is not None:
             file.write(self.marks)
-
-    def _saved(self) -> Marks:
-        file = self._autosave()
-        if file is None:
-            return Marks()
-        partial, full = self.both()
-        return file.read(partial.mesh, full.mesh)
 
     def _suggested(self) -> dict[str, object] | None:
         shape = self.shapes["partial"]
@@ -290,6 +258,7 @@ class Session:
         return Marks(outcome.pairs).places != self.marks.places
 
     def _say(self, text: str, kind: str = "") -> None:
+        """Set the notice that the pages show."""
         self._notice = {"text": text, "kind": kind, "number": self._notice["number"] + 1}
 
     def _changed(self) -> None:

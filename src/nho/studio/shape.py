@@ -63,15 +63,9 @@ class ShownShape:
         """Little-endian numbers by name; None where there is no such array."""
         part = self.drawn
         if name == "positions":
-            places = framed(self.mesh.vertices[part.vertex], self.frame)
-            return places.astype("<f4").tobytes()
-        if name == "faces":
-            return part.faces.astype("<u4").tobytes()
-        if name == "number":
-            return part.vertex.astype("<u4").tobytes()
-        if name == "coarse":
-            return self._coarse_faces.astype("<u4").tobytes()
-        return None
+            return framed(self.mesh.vertices[part.vertex], self.frame).astype("<f4").tobytes()
+        whole = {"faces": part.faces, "number": part.vertex, "coarse": self._coarse_faces}
+        return whole[name].astype("<u4").tobytes() if name in whole else None
 
     @cached_property
     def _coarse_faces(self) -> IntArray:

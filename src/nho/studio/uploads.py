@@ -65,7 +65,7 @@ def take_landmarks(session: Session, files: list[Path], side: Side | None = None
     marks = Marks()
     for row, name in enumerate(pairs.names):
         marks = marks.added(mark_at(of_partial, row), mark_at(of_full, row), name)
-    session.replace_marks(marks, "; ".join(pairs.notes))
+    session.change(lambda _: marks, "; ".join(pairs.notes))
 
 
 def _take_side(session: Session, file: Path, side: Side) -> None:
@@ -77,7 +77,7 @@ def _take_side(session: Session, file: Path, side: Side) -> None:
         for row, name in enumerate(landmarks.names)
         if points.face[row] >= 0
     ]
-    session.replace_marks(session.marks.with_landmarks(side, named), "; ".join(landmarks.notes))
+    session.change(lambda marks: marks.with_landmarks(side, named), "; ".join(landmarks.notes))
 
 
 def open_sample(session: Session) -> None:
