@@ -26,7 +26,7 @@ from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.anchors import read_anchors
-from nho.problem.result import MatchResult
+from nho.problem.result import MatchResult, stored_description
 from nho.report.result_folder import FILES
 from nho.runtime import cache
 from nho.settings import Settings, preset
@@ -193,7 +193,7 @@ def _records() -> tuple[Target, Target]:
     for name in FILES:
         if not (scratch.path / "pair" / name).exists():
             scratch.file(f"pair/{name}", b"x")
-    record_result(scratch.path, "pair", _REQUEST)
+    record_result(scratch.path, "pair", _REQUEST, stored_description(scratch.path / "pair"))
     record_failure(scratch.path, "pair", _REQUEST, PastFailure("it broke", 1.5), "a\nb")
     done, failed = (scratch.path / ".batch" / kind / "pair.json" for kind in ("done", "failed"))
 

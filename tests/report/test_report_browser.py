@@ -1,5 +1,6 @@
 """The report in a real browser: it draws, answers the pointer, and asks the network for nothing."""
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,9 @@ COLOURS_AT = """(places) => {
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    extra = {"suspect_anchors": [1], "next_anchor": 6}
-    path.write_text(render_report(*example(3), extra), encoding="utf-8")
+    partial, full, result = example(3)
+    result = dataclasses.replace(result, suspect_anchors=(1,), next_anchor=6)
+    path.write_text(render_report(partial, full, result), encoding="utf-8")
     return path
 
 

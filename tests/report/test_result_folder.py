@@ -318,8 +318,8 @@ def test_others_may_read_the_folder_as_the_umask_says(pair, tmp_path):
     assert stat.S_IMODE((tmp_path / "result").stat().st_mode) == 0o755
 
 
-def test_extra_entries_reach_the_report(pair, tmp_path):
-    write_outputs(tmp_path / "result", *pair, {"metrics": {"geodesic_error": 1.2345}})
+def test_metrics_reach_the_report(pair, tmp_path):
+    write_outputs(tmp_path / "result", *pair, {"geodesic_error": 1.2345})
     html = (tmp_path / "result" / "report.html").read_text(encoding="utf-8")
     assert "1.234" in html or "1.235" in html
 

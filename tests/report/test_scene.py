@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import re
 from typing import Any
@@ -51,7 +52,7 @@ def unpack(text: str, kind: str, columns: int = 1) -> np.ndarray:
 
 def test_a_large_mesh_is_drawn_coarsely_with_everything_in_its_own_numbers(example):
     partial, full, result = example
-    scene = scene_of(render_report(partial, full, result, {"next_anchor": 55}))
+    scene = scene_of(render_report(partial, full, dataclasses.replace(result, next_anchor=55)))
     number = {name: unpack(scene[name]["number"], "<u4") for name in ("partial", "full")}
     for name, mesh in (("partial", partial), ("full", full)):
         assert 250 < len(number[name]) < 600

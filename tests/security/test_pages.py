@@ -42,7 +42,7 @@ def real_match(folder: Path) -> Path:
     anchors = read_anchors(folder / "anchors.csv", partial, whole)
     result = nho.match(partial, whole, anchors, nho.preset("default").replace(rounds=0))
     assert any("onerror" in warning for warning in result.warnings)
-    write_outputs(folder / "out", partial, whole, result, {"metrics": {EVIL: EVIL}})
+    write_outputs(folder / "out", partial, whole, result, {EVIL: EVIL})
     return folder / "out" / "report.html"
 
 
@@ -55,7 +55,7 @@ def made_up_match(folder: Path) -> Path:
     curves = {EVIL: [{EVIL: 1.0}, {EVIL: 2.0}]}
     result = dataclasses.replace(result, **texts, curves=curves)
     page = folder / "report.html"
-    page.write_text(render_report(partial, full, result, {"metrics": {EVIL: EVIL}}))
+    page.write_text(render_report(partial, full, result, {EVIL: EVIL}))
     return page
 
 

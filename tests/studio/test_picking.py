@@ -52,7 +52,7 @@ def test_few_triangles_for_moving_use_vertices_that_are_there() -> None:
     from nho.geometry.synthetic import bumpy_sphere
 
     shape = ShownShape(bumpy_sphere(5, seed=1), 1)
-    fluent = np.frombuffer(shape.array("fluent") or b"", "<u4").reshape(-1, 3)
+    fluent = np.frombuffer(shape.array("coarse") or b"", "<u4").reshape(-1, 3)
     assert 0 < len(fluent) < len(shape.mesh.faces) / 2
     assert fluent.max() < len(shape.mesh.vertices)
     assert shape.array("nothing") is None

@@ -62,7 +62,7 @@ class Cluster:
             raise
 
     def close(self) -> None:
-        """Leave the cluster; it goes on without us."""
+        """Leave the cluster; it stays up."""
         self._client.close(timeout=_CONNECT)
 
     def memory_per_pair(self) -> int | None:

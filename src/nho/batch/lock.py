@@ -51,7 +51,7 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
                 "another --out"
             )
         if locked:
-            with suppress(OSError):  # on a full disk nobody hears who we are
+            with suppress(OSError):  # a full disk: the lock counts, its text does not
                 os.ftruncate(handle, 0)
                 os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
             yield ""
@@ -66,8 +66,8 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
 def refuse_links(places: Iterable[Path]) -> None:
     """Raise an `InputError` if one of these places inside of an output folder is a link.
 
-    The folder may come from somebody else, in an archive of meshes say, with a link in it under a
-    name that we are going to write. Links that the user names are followed.
+    The folder may come from a stranger, in an archive of meshes say, with a link in it under a
+    name that is going to be written. Links that the user names are followed.
     """
     for place in places:
         if place.is_symlink() or _is_junction(place):

@@ -1,4 +1,4 @@
-"""What is to do: a look at every pair before anything runs."""
+"""What is to do for every pair, found out before anything runs."""
 
 from __future__ import annotations
 

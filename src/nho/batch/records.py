@@ -1,7 +1,7 @@
-"""What was asked of a pair, and whether its folder answers it.
+"""What was requested of a pair, and whether its folder answers it.
 
 The folder holds the result; a small record beside the folders holds the request it answers (the
-settings in a result are those that were used, which may have fewer modes than were asked for).
+settings in a result are those that were used, which may have fewer modes than requested).
 A record is written last, so a result with a matching record is complete.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ class PairRequest:
     Attributes
     ----------
     settings : dict
-        As asked for, without ``threads``, on which the answer does not depend.
+        As requested, without ``threads``, on which the result does not depend.
     inputs : dict
         Content hashes of ``partial``, ``full`` and ``anchors``.
     """
@@ -43,10 +43,6 @@ class PairRequest:
         """The request for these settings and content hashes."""
         inputs = {"partial": partial, "full": full, "anchors": anchors}
         return cls(_without_threads(settings), inputs)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {"settings": self.settings, "inputs": self.inputs}
 
 
 @dataclass(frozen=True)
@@ -95,16 +91,13 @@ def find_result(out: Path, name: str, request: PairRequest, report: bool) -> Fou
     return Found(None, "damaged or replaced")
 
 
-def record_result(out: Path, name: str, request: PairRequest, written: bytes | None = None) -> None:
+def record_result(out: Path, name: str, request: PairRequest, written: bytes) -> None:
     """Note which request the folder answers; to be called once the folder is complete.
 
-    ``written`` is its ``result.json`` as the caller wrote it, in case that somebody else has put
-    another result in its place since; what is there now if not given.
+    ``written`` is its ``result.json`` as the caller wrote it: somebody else may have put another
+    result in its place since.
     """
-    if written is None:
-        written = stored_description(out / name)
-    result = bytes_digest(written)
-    _write(_record(out, name), {**request.as_dict(), "result": result})
+    _write(_record(out, name), {**asdict(request), "result": bytes_digest(written)})
 
 
 def find_failure(out: Path, name: str, request: PairRequest) -> PastFailure | None:
@@ -125,7 +118,7 @@ def record_failure(
 ) -> None:
     """Note a failure, so that the next run need not meet it again."""
     about = {"error": failure.error, "seconds": failure.seconds, "details": details.splitlines()}
-    _write(_failure(out, name), {**request.as_dict(), **about})
+    _write(_failure(out, name), {**asdict(request), **about})
 
 
 def forget_failure(out: Path, name: str) -> None:

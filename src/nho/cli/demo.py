@@ -47,6 +47,6 @@ def demo_command(
             result = match(sample.partial, sample.full, anchors, settings, progress)
         points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
         scores = evaluate(result, sample.full, GroundTruth(points, sample.truth_region))
-        write_outputs(out, sample.partial, sample.full, result, {"metrics": scores.as_dict()})
+        write_outputs(out, sample.partial, sample.full, result, scores.as_dict())
         typer.echo(evaluation_text(scores))
         print_summary(result, out)

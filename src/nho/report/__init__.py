@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import jinja2
@@ -28,7 +29,7 @@ def render_report(
     partial: Mesh,
     full: Mesh,
     result: MatchResult,
-    extra: dict[str, Any] | None = None,
+    metrics: Mapping[str, object] | None = None,
     colours: ViewColours | None = None,
 ) -> str:
     """The report of a match as the text of one self-contained HTML file.
@@ -37,9 +38,8 @@ def render_report(
     ----------
     partial, full : Mesh
         The meshes that were matched, in the vertex order of ``result``.
-    extra : dict, optional
-        More to show: ``"suspect_anchors"`` (rows of ``result.anchors``), ``"next_anchor"`` (the
-        partial vertex where another anchor would help most) and ``"metrics"`` (values by name).
+    metrics : mapping, optional
+        More values to show, by name.
     colours : dict, optional
         What `view_colours` returned for this match, if that is known already.
 
@@ -48,19 +48,16 @@ def render_report(
     str
         HTML; scripts, styles and geometry are inside it.
     """
-    extra = extra or {}
-    _check(partial, full, result, extra)
+    _check(partial, full, result)
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["number"] = _number
-    suspects = sorted({int(row) for row in extra.get("suspect_anchors", ())})
-    next_anchor = extra.get("next_anchor")
     colours = colours or view_colours(full, result)
     text = environment.from_string(packaged_text("template.html.jinja")).render(
         style=Markup(packaged_text("style.css")),
         scripts=[Markup(packaged_text(name)) for name in (*VIEWER, "viewer.js")],
-        data=json_for_html(viewer_data(partial, full, result, colours, suspects, next_anchor)),
+        data=json_for_html(viewer_data(partial, full, result, colours)),
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
         partial=partial,
         full=full,
@@ -69,10 +66,8 @@ def render_report(
         charts=charts(result.curves),
         settings=result.settings.flat(),
         timings=_timings(result),
-        metrics=dict(extra.get("metrics") or {}),
-        suspects=[(row, *map(int, result.anchors[row])) for row in suspects],
-        show_suspects="suspect_anchors" in extra,
-        next_anchor=None if next_anchor is None else int(next_anchor),
+        metrics=metrics or {},
+        suspects=[(row, *map(int, result.anchors[row])) for row in sorted(result.suspect_anchors)],
         scale=_css_gradient(),
         inside=_css_colour(REGION_INSIDE),
         outside=_css_colour(REGION_OUTSIDE),
@@ -81,19 +76,18 @@ def render_report(
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _check(partial: Mesh, full: Mesh, result: MatchResult, extra: dict[str, Any]) -> None:
-    """Raise unless the result and the extras can belong to these meshes."""
+def _check(partial: Mesh, full: Mesh, result: MatchResult) -> None:
+    """Raise unless the result can belong to these meshes."""
     result.check_meshes(partial, full)
-    for row in extra.get("suspect_anchors", ()):
+    for row in result.suspect_anchors:
         if not 0 <= row < len(result.anchors):
             raise InputError(
                 f"suspect anchor {row} is not one of the {len(result.anchors)} anchors of the "
                 "result; rows count from 0"
             )
-    next_anchor = extra.get("next_anchor")
-    if next_anchor is not None and not 0 <= next_anchor < len(partial.vertices):
+    if not -1 <= result.next_anchor < len(partial.vertices):
         raise InputError(
-            f"{partial.name}: next anchor {next_anchor} is not one of its "
+            f"{partial.name}: next anchor {result.next_anchor} is not one of its "
             f"{len(partial.vertices)} vertices; indices count from 0"
         )
 

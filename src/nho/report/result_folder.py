@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import stat
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ def write_outputs(
     partial: Mesh,
     full: Mesh,
     result: MatchResult,
-    extra: dict[str, Any] | None = None,
+    metrics: Mapping[str, object] | None = None,
     *,
     report: bool = True,
 ) -> bytes:
@@ -36,8 +37,8 @@ def write_outputs(
 
     Parameters
     ----------
-    extra : dict, optional
-        More entries for the report, such as ``metrics``.
+    metrics : mapping, optional
+        More values for the report, by name.
     report : bool
         Whether to write ``report.html``, by far the largest file.
 
@@ -53,8 +54,7 @@ def write_outputs(
         partial.write(staging / "partial.ply", colours["partial"]["correspondence"])
         full.write(staging / "full.ply", colours["full"]["faded"])
         if report:
-            shown = {**_hints(result), **(extra or {})}
-            page = render_report(partial, full, result, shown, colours)
+            page = render_report(partial, full, result, metrics, colours)
             (staging / "report.html").write_text(page, encoding="utf-8")
         return (staging / DESCRIPTION).read_bytes()
 
@@ -108,16 +108,6 @@ def versions() -> dict[str, str]:
         "platform": platform.platform(),
         **{name: version(name) for name in names},
     }
-
-
-def _hints(result: MatchResult) -> dict[str, Any]:
-    """What the report tells the user to look at next."""
-    hints: dict[str, Any] = {}
-    if result.suspect_anchors:
-        hints["suspect_anchors"] = list(result.suspect_anchors)
-    if result.next_anchor >= 0:
-        hints["next_anchor"] = result.next_anchor
-    return hints
 
 
 def _inputs(partial: Mesh, full: Mesh) -> dict[str, dict[str, Any]]:

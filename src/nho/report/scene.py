@@ -72,16 +72,12 @@ def drawn_part(mesh: Mesh, keep: IntArray, most: int | None = None) -> DrawnPart
 
 
 def viewer_data(
-    partial: Mesh,
-    full: Mesh,
-    result: MatchResult,
-    colours: ViewColours,
-    suspects: list[int],
-    next_anchor: int | None,
+    partial: Mesh, full: Mesh, result: MatchResult, colours: ViewColours
 ) -> dict[str, Any]:
     """Everything the viewer needs, ready for JSON; arrays are little-endian base64."""
     anchors = np.asarray(result.anchors).reshape(-1, 2)
-    kept = anchors[:, 0] if next_anchor is None else np.append(anchors[:, 0], next_anchor)
+    next_anchor = [result.next_anchor] if result.next_anchor >= 0 else []
+    kept = np.append(anchors[:, 0], next_anchor).astype(np.int64)
     partial_part, full_part = drawn_part(partial, kept), drawn_part(full, anchors[:, 1])
     rows = partial_part.vertex
     full_view = first_view(full)
@@ -96,8 +92,8 @@ def viewer_data(
         "confidence": packed(result.confidence[rows], "<f4"),
         "regionScore": packed(result.region_score[full_part.vertex], "<f4"),
         "anchors": np.stack(pairs, axis=1).tolist(),
-        "suspects": suspects,
-        "nextAnchor": None if next_anchor is None else int(partial_part.row(next_anchor)),
+        "suspects": sorted(result.suspect_anchors),
+        "nextAnchor": int(partial_part.row(next_anchor[0])) if next_anchor else None,
     }
 
 

@@ -26,7 +26,7 @@ from nho.studio.shape import ShownShape
 
 _KINDS = {".zip": "application/zip", ".html": "text/html; charset=utf-8"}
 _BYTES = "application/octet-stream"
-# They go when the result goes.
+# Files of a result; dropped with it.
 _written: WeakKeyDictionary[MatchOutcome, dict[str, bytes]] = WeakKeyDictionary()
 _writing = threading.Lock()
 

@@ -188,13 +188,13 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(length))
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Security-Policy", _POLICY)
-        self.send_header("Referrer-Policy", "no-referrer")  # the address holds the token
+        self.send_header("Referrer-Policy", "no-referrer")  # the address contains the token
         self.send_header("X-Content-Type-Options", "nosniff")
         if self.close_connection:
             self.send_header("Connection", "close")
 
     def log_message(self, format: str, *args: Any) -> None:
-        """No log of requests: they hold the token."""
+        """No log of requests: they contain the token."""
 
 
 def decoded(message: bytes) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The studio's server: this machine only, and only for those who know the address.
 
-The address holds a token that is drawn anew at every start. Requests with another token, with a
+The address contains a token that is new at every start. Requests with another token, with a
 host that is not ours (a web page that had its name point here) or from another origin are refused.
 """
 
@@ -32,7 +32,7 @@ class StudioServer(ThreadingHTTPServer):
     studio: Studio
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that goes away in the middle of a response is nothing to report."""
+        """Report nothing when a page closes in the middle of a response."""
 
 
 class Studio:
@@ -110,7 +110,7 @@ class Studio:
             return page
 
     def forget(self, page: queue.Queue[dict[str, Any] | None]) -> None:
-        """The page is gone."""
+        """Send no more events to this page."""
         with self._pages_lock:
             if page in self._pages:
                 self._pages.remove(page)

@@ -78,12 +78,12 @@ class ShownShape:
         return coarse.vertex[coarse.mesh.faces]
 
     def prepare(self) -> None:
-        """Do now what the first request for the shape would have to wait for."""
+        """Compute now what the first request for the shape would have to wait for."""
         self.described()
         _ = self.digest, self.graph, self._coarse_faces
 
     def hit(self, origin: FloatArray, direction: FloatArray) -> Mark | None:
-        """The point under the pointer; the ray comes in the page's coordinates."""
+        """The point under the pointer; the ray is in the page's coordinates."""
         centre, radius = self.frame
         return first_hit(self.mesh, origin * radius + centre, direction * radius)
 

@@ -1,6 +1,6 @@
 """Matches in a process of their own, which stays warm and can be stopped at any moment.
 
-A thread could only be asked to stop, and would not listen in the middle of a factorisation.
+A thread cannot be stopped in the middle of a factorisation.
 """
 
 from __future__ import annotations
