@@ -51,12 +51,14 @@ def find_command(
         str,
         typer.Option("--method", help="`auto`, by shape alone, or `auto:dpfm` and other networks."),
     ] = AUTO,
-    weights: Annotated[str, typer.Option("--weights", help="Of a network; its own if none.")] = "",
+    weights: Annotated[
+        str, typer.Option("--weights", help="Of the network; empty = shipped.")
+    ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    """Find anchors between PARTIAL and FULL without a person, to look at them and mend them.
+    """Find anchors between PARTIAL and FULL by shape, to be looked at and corrected by a person.
 
-    `nho match --anchors auto` does the same and matches at once, without holding on to them.
+    `nho match --anchors auto` finds the same and matches at once, without pinning them.
 
     Example: `nho anchors find scan.ply template.obj --out pairs.csv`
     """
@@ -171,15 +173,14 @@ def convert_command(
         count, notes = _convert_one(files[0], out, meshes, flip, scale)
     else:
         pairs = read_pairs(files, unfinished=True)
-        sides = [
-            _changed(
-                landmarks, flip and side in (name, "both"), scale if side in (name, "both") else 1
-            )
-            for name, landmarks in (("partial", pairs.partial), ("full", pairs.full))
-        ]
+        changed = LandmarkPairs(
+            pairs.partial if side == "full" else _changed(pairs.partial, flip, scale),
+            pairs.full if side == "partial" else _changed(pairs.full, flip, scale),
+            pairs.names,
+            source=pairs.source,
+        )
         notes = [*pairs.partial.notes, *pairs.full.notes, *pairs.notes]
-        made = LandmarkPairs(sides[0], sides[1], pairs.names, source=pairs.source)
-        notes += write_pairs(out, made, meshes[0], meshes[1])
+        notes += write_pairs(out, changed, meshes[0], meshes[1])
         count = len(pairs)
     say_notes(notes)
     say(f"wrote {count} points to {' and '.join(map(str, out))}")
@@ -188,7 +189,7 @@ def convert_command(
 def _convert_one(
     file: Path, out: list[Path], meshes: list[Mesh | None], flip: bool, scale: float
 ) -> tuple[int, list[str]]:
-    """The points of one shape, whichever it is."""
+    """Convert the points of one shape, whichever it is; returns how many, and notes."""
     if len(out) != 1:
         raise InputError(f"{file}: it holds the points of one shape; give --out once")
     if None not in meshes:

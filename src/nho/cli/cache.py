@@ -36,8 +36,8 @@ def info_command(
         typer.echo(f"{'folder':<18}{info['folder']}")
         typer.echo(f"{'size':<18}{_megabytes(info['bytes'])} of {_megabytes(info['cap'])}")
         typer.echo(f"{'entries':<18}{info['entries']}")
-        for kind, held in info["by_kind"].items():
-            typer.echo(f"  {kind:<16}{held['entries']} ({_megabytes(held['bytes'])})")
+        for kind, stored in info["by_kind"].items():
+            typer.echo(f"  {kind:<16}{stored['entries']} ({_megabytes(stored['bytes'])})")
 
 
 @app.command("clear")
@@ -58,7 +58,7 @@ def clear_command() -> None:
 
 @contextmanager
 def _readable(cache: Cache) -> Iterator[None]:
-    """A match goes on without its cache; who asks for the cache itself must hear of it."""
+    """Report what a match would pass over: that the cache cannot be read."""
     try:
         yield
     except OSError as problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import time
 from importlib.metadata import PackageNotFoundError, version
@@ -34,7 +33,7 @@ def doctor_command() -> None:
     for pool in threadpool_info():
         typer.echo(
             f"{'thread pool':<18}{pool['internal_api']} {pool.get('version') or ''}, "
-            f"{pool['num_threads']} threads (held at 1 during a match)"
+            f"{pool['num_threads']} threads (one during a match)"
         )
     seconds, agreement = self_check()
     typer.echo(f"{'self-check':<18}{agreement:.0%} of a cut sphere found again, {seconds:.1f} s")
@@ -60,9 +59,7 @@ def self_check() -> tuple[float, float]:
 
 
 def _version_or_absence(name: str) -> str:
-    if importlib.util.find_spec(name) is None:
-        return "not installed (optional)"
     try:
         return version(name)
     except PackageNotFoundError:
-        return "installed"
+        return "not installed (optional)"

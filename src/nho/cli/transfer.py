@@ -39,7 +39,8 @@ def transfer_command(
     partial: PartialFile,
     full: FullFile,
     source: Annotated[
-        str, typer.Option("--from", metavar="SIDE", help="Who has the data: `full` or `partial`.")
+        str,
+        typer.Option("--from", metavar="SIDE", help="Shape with the data: `full` or `partial`."),
     ],
     out: Annotated[
         Path | None,
