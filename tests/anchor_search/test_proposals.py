@@ -1,13 +1,12 @@
-"""Proposals: telling places, right partners, and never a mirror image."""
+"""Proposals: distinctive places, right partners, and never a mirror image."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from nho.anchor_search.likeness import unlikeness
-from nho.anchor_search.proposals import proposals, telling_places
-from nho.anchor_search.survey import survey
+from nho.anchor_search.coarse_surface import CoarseSurface, unlikeness
+from nho.anchor_search.proposals import distinctive_places, proposals
 from nho.geometry.mesh import Mesh
 from tests.anchor_search.conftest import at_unit_area
 
@@ -18,7 +17,7 @@ def found(of_piece, of_whole, unlike):
 
 
 def test_places_of_a_choice_are_spread_and_choices_differ(of_piece, unlike):
-    first, second = telling_places(of_piece, unlike, choices=2)
+    first, second = distinctive_places(of_piece, unlike, choices=2)
     for places in (first, second):
         apart = of_piece.distance[np.ix_(places, places)]
         assert apart[~np.eye(len(places), dtype=bool)].min() >= 0.12
@@ -46,7 +45,7 @@ def test_a_mirror_image_does_not_fit(found, of_whole, piece, whole):
     # Distances, reach and relief of a mirror image are those of the piece; directions are not.
     unit = at_unit_area(piece.mesh, whole)
     mirrored = Mesh(unit.vertices * [-1, 1, 1], unit.faces[:, ::-1])
-    of_mirrored = survey(mirrored, piece.mesh.n_vertices)
+    of_mirrored = CoarseSurface.of(mirrored, piece.mesh.n_vertices)
     other = proposals(of_mirrored, of_whole, unlikeness(of_mirrored, of_whole), choices=2)
     assert min(each.cost for each in other) > 3 * min(each.cost for each in found)
 
@@ -57,7 +56,7 @@ def test_few_places_still_make_a_proposal():
         np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 4], [1, 4, 3]]),
     )
     unit = at_unit_area(tiny, tiny)
-    of_tiny = survey(unit, 10)
+    of_tiny = CoarseSurface.of(unit, 10)
     made = list(proposals(of_tiny, of_tiny, unlikeness(of_tiny, of_tiny), choices=1))
     assert made
     assert all(len(each.anchors) >= 1 for each in made)

@@ -1,7 +1,7 @@
-"""Try a set of anchors: bend the partial shape onto the full one by it, and judge what comes out.
+"""Place the partial shape on the full one by a set of anchors, and score the placement.
 
-Nothing but the two shapes is needed to judge: a right set lets the surface lie down without strain,
-and every place comes to lie on one that looks like it.
+Nothing but the two shapes is needed to score: a right set bends the surface without strain, and
+every place comes to lie on one that looks like it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nho.anchor_search.survey import Survey
+from nho.anchor_search.coarse_surface import CoarseSurface
 from nho.geometry.relief import standardised
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
@@ -24,13 +24,13 @@ _OFF_RIM = 0.03  # anchors keep away from the boundary, where little is known
 
 
 @dataclass(frozen=True)
-class Trial:
-    """The partial shape, laid onto the full one.
+class Placement:
+    """The partial shape, placed on the full one.
 
     Attributes
     ----------
     anchors : (m, 2) int array
-        That it was laid by.
+        That it was placed by.
     points : SurfacePoints
         On the coarse full shape, one per place of the partial one.
     image : (n_partial,) int array
@@ -51,17 +51,17 @@ class Trial:
     score: float
 
 
-class Trials:
-    """Trials on one pair of surveyed shapes; ``unlike`` is `likeness.unlikeness` of both."""
+class Placer:
+    """Makes placements of one pair of shapes; ``unlike`` is their `unlikeness`."""
 
-    def __init__(self, partial: Survey, full: Survey, unlike: np.ndarray) -> None:
+    def __init__(self, partial: CoarseSurface, full: CoarseSurface, unlike: np.ndarray) -> None:
         self._partial, self._full, self._unlike = partial, full, unlike
         self._curvatures = standardised(partial.relief, full.relief)
         near = np.exp(-((partial.distance / _AROUND) ** 2)) * partial.area
         self._around = near / near.sum(axis=1, keepdims=True)
 
-    def of(self, anchors: np.ndarray) -> Trial:
-        """Lay the partial shape by (m, 2) anchors: distances, then bending, as preset `default`."""
+    def place(self, anchors: np.ndarray) -> Placement:
+        """Place by (m, 2) anchors: distances, then bending, as preset `default`."""
         partial, full = self._partial, self._full
         distances = AnchorDistances(
             anchors, partial.distance[anchors[:, 0]], full.distance[anchors[:, 1]]
@@ -75,34 +75,34 @@ class Trials:
         strain = bending.elastic.distortion(pose)
         unlike = self._unlike[np.arange(len(image)), image]
         score = np.average(strain, weights=partial.area) * np.average(unlike, weights=partial.area)
-        return Trial(anchors, points, image, strain, unlike, float(score))
+        return Placement(anchors, points, image, strain, unlike, float(score))
 
-    def improved(self, trial: Trial, rounds: int, count: int) -> Trial:
-        """The best of a trial and those that anchors taken from its good places lead to."""
-        best = trial
+    def improved(self, placement: Placement, rounds: int, count: int) -> Placement:
+        """The best of a placement and those by anchors taken from its good places."""
+        best = placement
         for _ in range(rounds):
-            trial = self.of(self.good_places(trial, count))
-            best = min(best, trial, key=lambda each: each.score)
+            placement = self.place(self.good_places(placement, count))
+            best = min(best, placement, key=lambda each: each.score)
         return best
 
-    def good_places(self, trial: Trial, count: int) -> np.ndarray:
-        """(count, 2) anchors at well-spread places of little strain, whose images look like them.
+    def good_places(self, placement: Placement, count: int) -> np.ndarray:
+        """(count, 2) anchors far apart, at places of little strain whose images look like them.
 
         Fewer if there are fewer such places.
         """
-        mean_unlike = self._around @ np.minimum(trial.unlike, _MOST_UNLIKE)
-        mean_strain = self._around @ trial.strain
+        mean_unlike = self._around @ np.minimum(placement.unlike, _MOST_UNLIKE)
+        mean_strain = self._around @ placement.strain
         tiny = np.finfo(float).tiny
-        poor = mean_unlike / max(2 * np.median(trial.unlike), tiny)
-        poor += mean_strain / max(np.median(trial.strain), tiny)
+        poor = mean_unlike / max(2 * np.median(placement.unlike), tiny)
+        poor += mean_strain / max(np.median(placement.strain), tiny)
         inner = self._partial.rim >= min(_OFF_RIM, np.median(self._partial.rim))
         good = np.flatnonzero((poor <= np.quantile(poor, _GOOD)) & inner)
         if len(good) < count:
             good = np.argsort(poor, kind="stable")[: max(count, len(good))]
         places = sample_vertices(self._partial.mesh, min(count, len(good)), candidates=good)
-        return np.stack([places, trial.image[places]], axis=1)
+        return np.stack([places, placement.image[places]], axis=1)
 
-    def between(self, one: Trial, other: Trial) -> float:
-        """Mean distance between the images of two trials."""
+    def between(self, one: Placement, other: Placement) -> float:
+        """Mean distance between the images of two placements."""
         apart = self._full.distance[one.image, other.image]
         return float(np.average(apart, weights=self._partial.area))
