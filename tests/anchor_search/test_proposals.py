@@ -60,3 +60,12 @@ def test_few_places_still_make_a_proposal():
     made = list(proposals(of_tiny, of_tiny, unlikeness(of_tiny, of_tiny), choices=1))
     assert made
     assert all(len(each.anchors) >= 1 for each in made)
+
+
+def test_a_full_shape_with_fewer_places_than_a_set_has_partners_for_some(of_piece):
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    pyramid = Mesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+    of_pyramid = CoarseSurface.of(at_unit_area(pyramid, pyramid), 10)
+    made = list(proposals(of_piece, of_pyramid, unlikeness(of_piece, of_pyramid), choices=1))
+    assert made
+    assert all(each.anchors.shape == (4, 2) for each in made)

@@ -68,11 +68,11 @@ def test_the_same_bits_for_any_number_of_threads(piece, whole, found):
     )
 
 
-def test_match_takes_auto_and_does_not_hold_on_to_what_was_found(piece, whole):
+def test_match_takes_auto_and_does_not_pin_what_was_found(piece, whole):
     events: list[nho.Progress] = []
     result = nho.match(piece.mesh, whole, "auto", progress=events.append)
     assert (result.vertex_map == piece.vertex_of_parent).mean() > 0.98
-    assert not result.settings.hold_anchors
+    assert not result.settings.recipe.pin_anchors
     assert result.timings["anchors"] > 0
     assert {"survey", "trials", "bending"} <= {event.stage for event in events}
     assert any("automatically" in warning for warning in result.warnings)

@@ -86,11 +86,11 @@ def proposals(
         for _ in range(_SEARCHES):
             partners, cost = _searched(partial, full, places, costs)
             found = (
-                Proposal(np.stack([places, row], axis=1), total / len(places))
+                Proposal(np.stack([places[: len(row)], row], axis=1), total / len(row))
                 for row, total in zip(partners, cost)
             )
             yield from separated(found, between, _DIFFERENT, _KEPT)
-            costs = costs + _AVOIDANCE * (full.distance[partners[0]] < _AVOIDED)
+            costs[: partners.shape[1]] += _AVOIDANCE * (full.distance[partners[0]] < _AVOIDED)
 
 
 def distinctive_places(
