@@ -17,7 +17,7 @@ from nho.errors import InputError
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
 from nho.lab.bench.run_studies import run_studies
-from nho.lab.bench.studies import Request
+from nho.lab.bench.studies import StudyRequest
 from nho.problem.result import MatchResult
 from nho.settings import preset
 from tests.fuzz import seeds
@@ -114,7 +114,7 @@ def test_a_benchmark_follows_no_link_in_its_folder(
     link = tmp_path / "out" / place
     link.parent.mkdir(parents=True)
     link.symlink_to(outside / BENCH_LINKS[place])
-    request = Request(None, ("synthetic",), ("nearest",), quick=True)
+    request = StudyRequest(None, ("synthetic",), ("nearest",), quick=True)
     with pytest.raises(InputError, match="this is a link"):
         run_studies(["cost", "main", "next-anchor"], request, tmp_path / "out", "{study}", jobs=1)
     assert untouched(outside)

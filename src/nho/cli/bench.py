@@ -18,7 +18,7 @@ from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.engine import BenchProgress, Callback
 from nho.lab.bench.run_studies import KEPT, check_installed, rerun, run_studies
-from nho.lab.bench.studies import STUDIES, Request
+from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.study import ALWAYS_THERE
 from nho.lab.speed.run_speed import SPEED_CASES, SpeedRequest, run_speed
 from nho.settings import PRESETS
@@ -148,7 +148,7 @@ def bench_command(
             say(f"look at {page}")
         return
     names = _studies(study)
-    request = Request(
+    request = StudyRequest(
         data,
         _families(families, data, quick),
         _methods(methods),
@@ -177,7 +177,7 @@ def bench_command(
         raise typer.Exit(1)
 
 
-def _command(request: Request, out: Path) -> str:
+def _command(request: StudyRequest, out: Path) -> str:
     """The command of one study, with the folders' names only: pages are shared."""
     words = ["nho bench --study {study}"]
     words += ["--data DIR"] if request.data else []

@@ -12,12 +12,12 @@ from nho.lab.bench.published import lookup
 from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.runner import KEYS
 from nho.lab.bench.scores import PCK_THRESHOLDS, RISK_COVERAGES, TRUST_BINS
-from nho.lab.bench.studies import STUDIES, Request
+from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.confidence import reliability
 from nho.lab.bench.studies.main_tables import ROTATIONS
 from nho.lab.bench.tasks import MatchTask
 
-REQUEST = Request(None, ("synthetic",))
+REQUEST = StudyRequest(None, ("synthetic",))
 ROW_STUDIES = [name for name in STUDIES if name not in ("cost", "pictures")]
 
 
@@ -46,7 +46,7 @@ def cells(table, section, row):
 @pytest.mark.parametrize("name", ROW_STUDIES)
 @pytest.mark.parametrize("quick", [False, True])
 def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path):
-    request = Request(None, ("synthetic",), quick=quick)
+    request = StudyRequest(None, ("synthetic",), quick=quick)
     tasks = STUDIES[name].plan(request)
     keys = [tuple(task.keys.values()) for task in tasks]
     assert len(set(keys)) == len(keys), "a run is asked for twice"
@@ -57,7 +57,7 @@ def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path):
 
 
 def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path):
-    request = Request(None, ("synthetic",), ("nearest",), every=20)
+    request = StudyRequest(None, ("synthetic",), ("nearest",), every=20)
     tasks = STUDIES["main"].plan(request)
     settings = {(task.conditions.input_scale, task.conditions.rotate) for task in tasks}
     seeds = (None, *ROTATIONS)
@@ -70,7 +70,7 @@ def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path):
 
 
 def test_ablation_stands_beside_the_published_one(tmp_path):
-    tasks = STUDIES["ablation"].plan(Request(None, ("synthetic",), every=20))
+    tasks = STUDIES["ablation"].plan(StudyRequest(None, ("synthetic",), every=20))
     without = {"", "weight_topology=0", "rounds=0", "coordinates=laplacian"}
     changes = {" ".join(task.changes) for task in tasks}
     assert changes == without | {f"{one} refinement=none".strip() for one in without}
@@ -83,7 +83,7 @@ def test_ablation_stands_beside_the_published_one(tmp_path):
 
 
 def test_parts_are_compared_pair_by_pair(tmp_path):
-    request = Request(None, ("synthetic",), every=6)
+    request = StudyRequest(None, ("synthetic",), every=6)
     tasks = STUDIES["parts"].plan(request)
     base = {pair: 1.0 + number for number, (_, pair) in enumerate(request.pairs())}
     rows = [made_up(t, base[t.pair] + 0.5 * (t.changes == ("bend=false",)), 80) for t in tasks]
@@ -94,8 +94,8 @@ def test_parts_are_compared_pair_by_pair(tmp_path):
 
 
 def test_the_paper_recipe_sees_fewer_pairs_in_a_quick_run():
-    every = Request(None, ("synthetic",))
-    quick = Request(None, ("synthetic",), quick=True)
+    every = StudyRequest(None, ("synthetic",))
+    quick = StudyRequest(None, ("synthetic",), quick=True)
     assert len(quick.pairs("paper")) == len(quick.pairs()) == 1
     assert len(every.pairs("paper")) == len(every.pairs()) > 5
 
@@ -116,7 +116,7 @@ def test_conditions_come_back_from_their_row():
 
 
 def test_runs_end_in_a_folder_with_everything(tmp_path):
-    request = Request(None, ("synthetic",), ("nearest",), quick=True)
+    request = StudyRequest(None, ("synthetic",), ("nearest",), quick=True)
     page, failures = run_studies(["units", "sampling"], request, tmp_path, "nho {study}", jobs=1)
     assert not failures and page == tmp_path / "report.html"
     text = page.read_text(encoding="utf-8")

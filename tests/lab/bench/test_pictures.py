@@ -28,7 +28,7 @@ from nho.lab.bench.cases import (
 from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.evolution import FIRST, diverging, draw_evolution, evolve
 from nho.lab.bench.pictures import draw, draw_discretisation, picture_size, support_panel
-from nho.lab.bench.sheet import Panel, Row, save_sheet
+from nho.lab.bench.sheet import Panel, PanelRow, save_sheet
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
 from nho.report.views import first_view
@@ -144,12 +144,12 @@ def test_the_truth_of_a_vertex_without_annotation_is_that_of_its_neighbour() -> 
 
 def test_both_shapes_are_seen_from_one_side_even_if_one_was_turned() -> None:
     case = known_case()
-    turn = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    view = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
     pair = case.pair
-    turned = Mesh(pair.partial.vertices @ turn.T, pair.partial.faces, "turned.off")
+    turned = Mesh(pair.partial.vertices @ view.T, pair.partial.faces, "turned.off")
     other = replace(case, pair=replace(pair, partial=turned))
     seen, again = (
-        c.pair.partial.vertices @ c.partial_turn.T - c.pair.partial.vertices[0] @ c.partial_turn.T
+        c.pair.partial.vertices @ c.partial_view.T - c.pair.partial.vertices[0] @ c.partial_view.T
         for c in (case, other)
     )
     np.testing.assert_allclose(seen, again, atol=1e-9)
@@ -158,10 +158,10 @@ def test_both_shapes_are_seen_from_one_side_even_if_one_was_turned() -> None:
 def test_a_shape_thin_along_x_is_seen_from_its_side_with_z_up() -> None:
     ball = bumpy_sphere(2, seed=1)
     animal = Mesh(ball.vertices * [1, 6, 3], ball.faces)
-    turn = upright(animal)
-    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
-    assert np.linalg.det(turn) > 0
-    assert turn[1, 2] > 0.9 and turn[2, 0] > 0.9 and turn[0, 1] > 0.9  # up, to the eye, right
+    view = upright(animal)
+    np.testing.assert_allclose(view @ view.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(view) > 0
+    assert view[1, 2] > 0.9 and view[2, 0] > 0.9 and view[0, 1] > 0.9  # up, to the eye, right
     person = Mesh(ball.vertices * [3, 6, 1], ball.faces)
     np.testing.assert_array_equal(upright(person), first_view(person))
 
@@ -179,10 +179,10 @@ def test_scores_are_those_of_the_evaluation() -> None:
 def test_the_picture_of_support_shows_all_its_colours() -> None:
     case = known_case(subdivisions=3)
     region = np.zeros(case.pair.full.n_vertices, dtype=bool)
-    half = case.pair.full.vertices @ case.full_turn[1] > 0  # what is above the middle of the view
+    half = case.pair.full.vertices @ case.full_view[1] > 0  # what is above the middle of the view
     region[half] = True
     case = replace(case, results={"half": replace(case.results["good"], region=region)})
-    size = picture_size([(case.pair.full, case.full_turn)], 2.0)
+    size = picture_size([(case.pair.full, case.full_view)], 2.0)
     panel = support_panel(case, "half", size)
     assert panel is not None and panel.below == f"{case.scores['half'].iou:.1f}"
     pixels = panel.image.reshape(-1, 4)[:, :3].astype(float)
@@ -214,7 +214,7 @@ def test_more_cases_than_a_sheet_holds_go_to_a_second_one(tmp_path: Path) -> Non
     panel = Panel(np.zeros((4, 4, 4), dtype=np.uint8))
     from nho.lab.bench.pictures import _ROWS, _sheets
 
-    rows = [Row((panel,), str(number)) for number in range(_ROWS + 1)]
+    rows = [PanelRow((panel,), str(number)) for number in range(_ROWS + 1)]
     written = _sheets(rows, tmp_path, "many", "a note")
     assert [path.name for path in written] == ["many.png", "many.pdf", "many-2.png", "many-2.pdf"]
     assert read(written[0]).shape[0] > 2 * read(written[2]).shape[0]
@@ -223,7 +223,7 @@ def test_more_cases_than_a_sheet_holds_go_to_a_second_one(tmp_path: Path) -> Non
 def test_columns_and_rows_are_where_they_belong(tmp_path: Path) -> None:
     colours = np.array([(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0)], dtype=np.uint8)
     panels = [Panel(np.full((30, 30, 4), (*colour, 255), dtype=np.uint8)) for colour in colours]
-    rows = [Row(tuple(panels[:2])), Row((None, *panels[2:]))]
+    rows = [PanelRow(tuple(panels[:2])), PanelRow((None, *panels[2:]))]
     picture = read(save_sheet(rows, tmp_path / "sheet", "note")[0])[:, :, :3]
     height, width = picture.shape[:2]
     centres = []

@@ -45,16 +45,16 @@ def test_a_sphere_covers_a_disc(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
-@pytest.mark.parametrize("turn", [FRONT, np.diag([-1.0, 1.0, -1.0])])
-def test_the_nearer_of_two_triangles_is_seen(order: list[int], turn: np.ndarray) -> None:
+@pytest.mark.parametrize("view", [FRONT, np.diag([-1.0, 1.0, -1.0])])
+def test_the_nearer_of_two_triangles_is_seen(order: list[int], view: np.ndarray) -> None:
     triangle = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], dtype=float)
     mesh = Mesh(
         np.concatenate([triangle + [0, 0, 0.5], triangle - [0, 0, 0.5]]),
         np.array([[0, 1, 2], [3, 4, 5]])[order],
     )
     colours = np.repeat(np.array([RED, BLUE], dtype=np.uint8), 3, axis=0)
-    middle = render(mesh, colours, turn, (81, 81))[45, 40].astype(int)
-    ahead, behind = (0, 2) if turn[2, 2] > 0 else (2, 0)
+    middle = render(mesh, colours, view, (81, 81))[45, 40].astype(int)
+    ahead, behind = (0, 2) if view[2, 2] > 0 else (2, 0)
     assert middle[ahead] > 80 and middle[behind] == 0
 
 
@@ -98,8 +98,8 @@ def test_labels_are_not_mixed_and_every_corner_gets_a_third_of_its_face() -> Non
 
 def test_neighbouring_faces_leave_no_gap() -> None:
     flat = square(13)  # samples lie exactly on the diagonal
-    for turn in (FRONT, Rotation.from_euler("xyz", [30, 40, 5], degrees=True).as_matrix()):
-        solid = covered(render(flat, painted(flat, RED), turn, (96, 96), transparent=True)) > 0.99
+    for view in (FRONT, Rotation.from_euler("xyz", [30, 40, 5], degrees=True).as_matrix()):
+        solid = covered(render(flat, painted(flat, RED), view, (96, 96), transparent=True)) > 0.99
         extents = []
         for lines in (solid, solid.T):
             filled = np.flatnonzero(lines.any(axis=1))
@@ -118,8 +118,8 @@ def test_the_inside_of_an_open_surface_is_darker() -> None:
     inside = np.diag([up, 1.0, up])  # the opening looks at the eye
     outside = np.diag([-up, 1.0, -up])
     shades = [
-        render(bowl, painted(bowl, (200, 200, 200)), turn, (60, 60))[30, 30, 0]
-        for turn in (inside, outside)
+        render(bowl, painted(bowl, (200, 200, 200)), view, (60, 60))[30, 30, 0]
+        for view in (inside, outside)
     ]
     assert shades[0] < 0.75 * shades[1]
 
@@ -137,11 +137,11 @@ def test_faces_that_all_look_inwards_give_the_same_picture() -> None:
 def test_the_same_input_gives_the_same_picture_whatever_the_unit_and_place() -> None:
     ball = bumpy_sphere(3, seed=2)
     colours = np.random.default_rng(0).integers(0, 255, (ball.n_vertices, 3)).astype(np.uint8)
-    turn = first_view(ball)
-    first = render(ball, colours, turn, (90, 70))
-    np.testing.assert_array_equal(first, render(ball, colours, turn, (90, 70)))
+    view = first_view(ball)
+    first = render(ball, colours, view, (90, 70))
+    np.testing.assert_array_equal(first, render(ball, colours, view, (90, 70)))
     moved = Mesh(1e-6 * ball.vertices + [1e-5, 0, -3e-5], ball.faces)
-    gaps = np.abs(first.astype(int) - render(moved, colours, turn, (90, 70)))
+    gaps = np.abs(first.astype(int) - render(moved, colours, view, (90, 70)))
     assert (gaps > 2).mean() < 0.002  # a sample on the very edge of a face may change sides
 
 

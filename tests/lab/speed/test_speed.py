@@ -287,7 +287,7 @@ def test_the_neural_adjoint_map_of_the_reference_is_the_librarys():
 
     random = np.random.default_rng(0)
     ours = NeuralAdjointMap(30, random)
-    theirs = reference.NeuralAdjointMap(30)
+    theirs = reference.TorchAdjointMap(30)
     reference.set_weights(theirs, ours.parameters)
     rows = random.standard_normal((50, 30)).astype(np.float32)
     with torch.no_grad():

@@ -55,7 +55,7 @@ class Case:
     anchors : (m, 2) int array
     results : dict
         Answers by name of the method, in the order of the columns.
-    turn : (3, 3) float array, optional
+    view : (3, 3) float array, optional
         The view of the full shape, see `upright`, which chooses one if none is given.
     """
 
@@ -63,7 +63,7 @@ class Case:
     pair: AnnotatedPair
     anchors: np.ndarray
     results: dict[str, MatchResult]
-    turn: np.ndarray | None = None
+    view: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if TRUTH in self.results:
@@ -87,15 +87,15 @@ class Case:
         return scores
 
     @cached_property
-    def full_turn(self) -> np.ndarray:
+    def full_view(self) -> np.ndarray:
         """View of the full shape."""
-        return upright(self.pair.full) if self.turn is None else self.turn
+        return upright(self.pair.full) if self.view is None else self.view
 
     @cached_property
-    def partial_turn(self) -> np.ndarray:
+    def partial_view(self) -> np.ndarray:
         """View of the partial shape, from the side from which the full one is seen."""
         partial, full, points = self.pair.partial, self.pair.full, self.pair.truth.points
-        return view_beside(partial, full, self.full_turn, points, np.ones(partial.n_vertices))
+        return view_beside(partial, full, self.full_view, points, np.ones(partial.n_vertices))
 
     @cached_property
     def position_colours(self) -> np.ndarray:

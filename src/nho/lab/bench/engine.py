@@ -20,7 +20,7 @@ from nho.batch.job import JobOutcome, one_line
 from nho.batch.local import run_local
 from nho.errors import InputError, NhoError
 from nho.lab.bench.perturb import conditions_text
-from nho.lab.bench.rowfile import Row, append_row, check_columns, read_rows
+from nho.lab.bench.rowfile import ResultRow, append_row, check_columns, read_rows
 from nho.lab.bench.tasks import Task, Values
 from nho.runtime.parallel import thread_count
 
@@ -178,7 +178,7 @@ def unmeasured(tasks: Sequence[Task], out: Path) -> list[Task]:
     return sorted(todo.values(), key=place)
 
 
-def rows_of(tasks: Sequence[Task], out: Path) -> list[Row]:
+def rows_of(tasks: Sequence[Task], out: Path) -> list[ResultRow]:
     """The rows of these tasks, in their order; those that failed have none."""
     known = {kind: _finished(out, of_kind) for kind, of_kind in _by_kind(tasks).items()}
     found = (known[task.kind].get(tuple(task.keys.values())) for task in tasks)
@@ -192,7 +192,7 @@ def _by_kind(tasks: Sequence[Task]) -> dict[str, list[Task]]:
     return kinds
 
 
-def _finished(out: Path, tasks: list[Task]) -> dict[tuple[str, ...], Row]:
+def _finished(out: Path, tasks: list[Task]) -> dict[tuple[str, ...], ResultRow]:
     """Rows by their keys; of several with the same keys the last counts."""
     path = out / f"{tasks[0].kind}.csv"
     check_columns(path, tasks[0].columns)

@@ -16,7 +16,7 @@ from nho.lab.bench.cases import SUPPORT, TRUTH, Case
 from nho.lab.bench.pictures import picture_size, support_panel, transfer_panel
 from nho.lab.bench.plotstyle import styled
 from nho.lab.bench.render import render
-from nho.lab.bench.sheet import Panel, Row, column_inches, save_sheet
+from nho.lab.bench.sheet import Panel, PanelRow, column_inches, save_sheet
 from nho.operator.correspondence import align
 from nho.operator.spectra import analyse
 from nho.pipeline.matching import to_result
@@ -118,13 +118,13 @@ def _draw_stages(case: Case, path: Path) -> list[Path]:
     """Support above, transferred colours beneath; a column a stage, the truth at the end."""
     stages = (*case.results, TRUTH)
     inches = column_inches(len(stages))
-    full_size = picture_size([(case.pair.full, case.full_turn)], inches)
-    partial_size = picture_size([(case.pair.partial, case.partial_turn)], inches)
+    full_size = picture_size([(case.pair.full, case.full_view)], inches)
+    partial_size = picture_size([(case.pair.partial, case.partial_view)], inches)
     support = tuple(support_panel(case, stage, full_size) for stage in stages)
     maps = (transfer_panel(case, stage, partial_size) for stage in stages)
     below = tuple(panel and replace(panel, above="") for panel in maps)
     return save_sheet(
-        [Row(support, "support"), Row(below, "map")],
+        [PanelRow(support, "support"), PanelRow(below, "map")],
         path,
         f"{case.title}. {_EVOLUTION_NOTE}",
         SUPPORT,
@@ -138,27 +138,27 @@ def draw_eigenfunctions(case: Case, found: Evolution, path: Path) -> list[Path]:
     first, *_, last = found.aligned
     count = found.full_modes.shape[1]
     inches = column_inches(2 * count, labelled=False)
-    full_size = picture_size([(full, case.full_turn)], inches)
-    partial_size = picture_size([(partial, case.partial_turn)], inches)
+    full_size = picture_size([(full, case.full_view)], inches)
+    partial_size = picture_size([(partial, case.partial_view)], inches)
 
     def panels(
-        mesh: Mesh, turn: np.ndarray, values: np.ndarray, reach: np.ndarray, size: tuple[int, int]
+        mesh: Mesh, view: np.ndarray, values: np.ndarray, reach: np.ndarray, size: tuple[int, int]
     ) -> list[Panel]:
         colours = (diverging(own, most) for own, most in zip(values.T, reach, strict=True))
-        return [Panel(render(mesh, rows, turn, size, oversample=3)) for rows in colours]
+        return [Panel(render(mesh, rows, view, size, oversample=3)) for rows in colours]
 
     def on_full(values: np.ndarray, reach: np.ndarray) -> list[Panel]:
-        return panels(full, case.full_turn, values, reach, full_size)
+        return panels(full, case.full_view, values, reach, full_size)
 
     there = case.pair.truth.points.interpolate(full, found.full_modes)
     modes = found.full_modes * _agreeing_signs(there, found.partial_modes, partial.vertex_areas)
     of_modes, own = _reach(modes), _reach(found.partial_modes)
-    of_partial = panels(partial, case.partial_turn, found.partial_modes, own, partial_size)
-    above = Row(
+    of_partial = panels(partial, case.partial_view, found.partial_modes, own, partial_size)
+    above = PanelRow(
         (*on_full(modes, of_modes), *of_partial),
         groups=(("Laplace-Beltrami, full shape", count), ("Dirichlet, partial shape", count)),
     )
-    beneath = Row(
+    beneath = PanelRow(
         (*on_full(found.aligned[first], own), *on_full(found.aligned[last], own)),
         groups=((f"Hamiltonian, {first}", count), (f"Hamiltonian, {last}", count)),
     )

@@ -27,7 +27,7 @@ _LEAST = 2000  # vertices of a shape, below which it would not be recognised
 
 
 def render_gallery(cases: list[Case], title: str = "Gallery") -> str:
-    """All cases as the text of one self-contained HTML file, to be turned and compared.
+    """All cases as the text of one self-contained HTML file, to be rotated and compared.
 
     Returns
     -------
@@ -70,9 +70,9 @@ def _scene(case: Case, most: int) -> dict[str, Any]:
     return {
         "methods": list(methods),
         "scores": ["", *(_words(case, method) for method in case.results)],
-        "full": drawn_shape(full, drawn_part(full, anchors[:, 1], most), case.full_turn, of_full),
+        "full": drawn_shape(full, drawn_part(full, anchors[:, 1], most), case.full_view, of_full),
         "partial": drawn_shape(
-            partial, drawn_part(partial, anchors[:, 0], most), case.partial_turn, of_partial
+            partial, drawn_part(partial, anchors[:, 0], most), case.partial_view, of_partial
         ),
     }
 

@@ -128,7 +128,7 @@ def conditions_text(row: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class Trial:
+class PresentedPair:
     """What a method is given, and which of its anchors are wrong.
 
     Attributes
@@ -148,7 +148,7 @@ class Trial:
     finer: Decimation | None = None
 
 
-def present(pair: AnnotatedPair, conditions: Conditions) -> Trial:
+def present(pair: AnnotatedPair, conditions: Conditions) -> PresentedPair:
     """A pair under the given conditions."""
     # Before anything moves, so that the same anchors are drawn under all conditions.
     anchors = pair.anchors(conditions.anchors, conditions.sampling)
@@ -173,7 +173,7 @@ def present(pair: AnnotatedPair, conditions: Conditions) -> Trial:
     unit = np.sqrt(full.area) if conditions.input_scale == "normalised" else 1.0
     partial, full = partial.scaled(conditions.partial_scale / unit), full.scaled(1 / unit)
     shown = replace(pair, partial=partial, full=full)
-    return Trial(shown, spoilt, bad, finer)
+    return PresentedPair(shown, spoilt, bad, finer)
 
 
 def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:

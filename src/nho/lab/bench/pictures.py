@@ -12,7 +12,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.lab.bench.cases import SUPPORT, TRUTH, Case, methods_of
 from nho.lab.bench.render import render
-from nho.lab.bench.sheet import DPI, Panel, Row, column_inches, save_sheet
+from nho.lab.bench.sheet import DPI, Panel, PanelRow, column_inches, save_sheet
 from nho.report.views import frame, framed, used
 
 __all__ = ["Case", "draw", "draw_discretisation", "draw_support", "draw_transfer"]
@@ -42,9 +42,9 @@ def draw_support(cases: list[Case], folder: Path, name: str = "support") -> list
     inches = column_inches(1 + len(methods))
     rows = []
     for case in cases:
-        size = picture_size([(case.pair.full, case.full_turn)], inches)
+        size = picture_size([(case.pair.full, case.full_view)], inches)
         panels = [support_panel(case, method, size) for method in (TRUTH, *methods)]
-        rows.append(Row(tuple(panels), case.title))
+        rows.append(PanelRow(tuple(panels), case.title))
     return _sheets(rows, folder, name, _SUPPORT_NOTE, SUPPORT)
 
 
@@ -55,10 +55,10 @@ def draw_transfer(cases: list[Case], folder: Path, name: str = "transfer") -> li
     rows = []
     for case in cases:
         full, partial = case.pair.full, case.pair.partial
-        size = picture_size([(full, case.full_turn), (partial, case.partial_turn)], inches)
-        picture = render(full, case.position_colours, case.full_turn, size, oversample=_OVERSAMPLE)
+        size = picture_size([(full, case.full_view), (partial, case.partial_view)], inches)
+        picture = render(full, case.position_colours, case.full_view, size, oversample=_OVERSAMPLE)
         panels = [transfer_panel(case, method, size) for method in (TRUTH, *methods)]
-        rows.append(Row((Panel(picture, "full shape"), *panels), case.title))
+        rows.append(PanelRow((Panel(picture, "full shape"), *panels), case.title))
     return _sheets(rows, folder, name, _TRANSFER_NOTE)
 
 
@@ -82,14 +82,14 @@ def draw_discretisation(
     rows = []
     for number, leading in enumerate(first):
         line = {share: cases[number] for share, cases in shares.items()}
-        seen = [(case.pair.full, case.full_turn) for case in line.values()]
+        seen = [(case.pair.full, case.full_view) for case in line.values()]
         size = picture_size(seen, inches)
         panels = [
             support_panel(line[share], method, size, edges=True)
             for share, methods in columns.items()
             for method in methods
         ]
-        rows.append(Row(tuple(panels), leading.title, groups))
+        rows.append(PanelRow(tuple(panels), leading.title, groups))
     return _sheets(rows, folder, name, _SUPPORT_NOTE, SUPPORT)
 
 
@@ -102,7 +102,7 @@ def support_panel(
     picture = render(
         case.pair.full,
         case.support(method),
-        case.full_turn,
+        case.full_view,
         size,
         oversample=_OVERSAMPLE,
         crisp=True,
@@ -118,7 +118,7 @@ def transfer_panel(case: Case, method: str, size: tuple[int, int]) -> Panel | No
     picture = render(
         case.pair.partial,
         case.transferred(method),
-        case.partial_turn,
+        case.partial_view,
         size,
         oversample=_OVERSAMPLE,
     )
@@ -128,9 +128,9 @@ def transfer_panel(case: Case, method: str, size: tuple[int, int]) -> Panel | No
 def picture_size(seen: list[tuple[Mesh, np.ndarray]], inches: float) -> tuple[int, int]:
     """(width, height) in pixels that suits shapes under their views, for a column so wide."""
     tall = []
-    for mesh, turn in seen:
-        corners = framed(mesh.vertices[used(mesh)], frame(mesh, turn))
-        right, up = np.ptp(corners @ turn.T, axis=0)[:2]
+    for mesh, view in seen:
+        corners = framed(mesh.vertices[used(mesh)], frame(mesh, view))
+        right, up = np.ptp(corners @ view.T, axis=0)[:2]
         tall.append(up / right if right > 0 else _TALLEST)
     aspect = float(np.clip(np.mean(tall), _FLATTEST, _TALLEST))
     return round(inches * DPI), round(inches * DPI * aspect)
@@ -144,7 +144,7 @@ def _number(case: Case, method: str, score: str, form: str) -> str:
 
 
 def _sheets(
-    rows: list[Row],
+    rows: list[PanelRow],
     folder: Path,
     name: str,
     caption: str,
@@ -164,7 +164,7 @@ def _sheets(
     return written
 
 
-def _without_heads(row: Row) -> Row:
+def _without_heads(row: PanelRow) -> PanelRow:
     """The columns are named over the first row of a sheet only."""
     panels = tuple(panel and replace(panel, above="") for panel in row.panels)
     return replace(row, panels=panels, groups=())

@@ -30,7 +30,7 @@ _NOTHING = np.iinfo(np.uint64).max
 def render(
     mesh: Mesh,
     colours: np.ndarray,
-    turn: np.ndarray,
+    view: np.ndarray,
     size: tuple[int, int] = (600, 600),
     *,
     transparent: bool = False,
@@ -44,7 +44,7 @@ def render(
     ----------
     colours : (n, 3) uint8 array
         sRGB per vertex.
-    turn : (3, 3) float array
+    view : (3, 3) float array
         Rows are the directions to the right, up, and towards the eye.
     size : (width, height) in pixels
     transparent : bool
@@ -68,7 +68,7 @@ def render(
             "vertices; give one row of red, green and blue for each"
         )
     width, height = size[0] * oversample, size[1] * oversample
-    places, nearness = _projected(mesh, turn, width, height)
+    places, nearness = _projected(mesh, view, width, height)
     faces = _worth_drawing(places, mesh.faces)
     sample, face = _seen(places[faces], nearness[faces], width, height)
     if not len(sample):
@@ -85,9 +85,9 @@ def render(
     else:
         shade = np.einsum("sc,scx->sx", weights, colours[corners].astype(np.float64))
     outward = _outward(mesh)
-    # Downwards is positive in the picture, which turns the sense of rotation around.
+    # Downwards is positive in the picture, which reverses the sense of rotation.
     front = (_doubled_areas(at) < 0) == (outward > 0)
-    light = _light(mesh, turn, corners, weights, outward, front)
+    light = _light(mesh, view, corners, weights, outward, front)
     if edges:
         width_of_edge = _EDGE_WIDTH * oversample
         light = light * np.where(_edge_distance(at, flat) < width_of_edge, _EDGE, 1.0)
@@ -96,11 +96,11 @@ def render(
 
 
 def _projected(
-    mesh: Mesh, turn: np.ndarray, width: int, height: int
+    mesh: Mesh, view: np.ndarray, width: int, height: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n, 2) places in samples from the upper left corner, and (n,) one over the distance."""
     drawn = used(mesh)
-    seen = framed(mesh.vertices, frame(mesh, turn)) @ np.asarray(turn, dtype=np.float64).T
+    seen = framed(mesh.vertices, frame(mesh, view)) @ np.asarray(view, dtype=np.float64).T
     seen[~drawn] = 0  # a stray vertex may lie behind the eye
     nearness = 1 / (_EYE - seen[:, 2])
     plane = seen[:, :2] * nearness[:, None]
@@ -218,7 +218,7 @@ def _outward(mesh: Mesh) -> float:
 
 def _light(
     mesh: Mesh,
-    turn: np.ndarray,
+    view: np.ndarray,
     corners: np.ndarray,
     weights: np.ndarray,
     outward: float,
@@ -226,7 +226,7 @@ def _light(
 ) -> np.ndarray:
     """(s,) brightness, by smooth normals; both sides are lit, the inner one less."""
     towards_eye = np.where(front, outward, -outward)[:, None]
-    normals = np.einsum("sc,scx->sx", weights, (mesh.vertex_normals @ turn.T)[corners])
+    normals = np.einsum("sc,scx->sx", weights, (mesh.vertex_normals @ view.T)[corners])
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     normals = towards_eye * normals / np.where(length > 0, length, 1)
     key = np.maximum(normals @ _LIGHT, 0)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from nho.errors import CannotWrite, InputError
 
-Row = dict[str, str]
+ResultRow = dict[str, str]
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[ResultRow]:
     """Rows so far; a last line without its end was cut off while being written and is no row."""
     text = _whole_lines(path).decode("utf-8")
     return list(csv.DictReader(io.StringIO(text)))

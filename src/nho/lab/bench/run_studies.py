@@ -27,8 +27,8 @@ from nho.errors import CannotWrite, InputError, NhoError
 from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
 from nho.lab.bench.index import StudyReport, write_index
 from nho.lab.bench.latex import latex
-from nho.lab.bench.rowfile import Row, read_rows
-from nho.lab.bench.studies import STUDIES, Findings, Request, Study
+from nho.lab.bench.rowfile import ResultRow, read_rows
+from nho.lab.bench.studies import STUDIES, Findings, Study, StudyRequest
 from nho.lab.bench.tabular import markdown
 from nho.lab.bench.tasks import MatchTask, Task
 from nho.runtime.atomic_file import sweep_parts, write_whole
@@ -41,7 +41,7 @@ _NEEDED = {"matplotlib": "figures", "fast_simplification": "coarser meshes"}
 
 def run_studies(
     names: Sequence[str],
-    request: Request,
+    request: StudyRequest,
     out: Path,
     command: str,
     *,
@@ -95,7 +95,7 @@ def run_studies(
 
 def _report(
     plans: Mapping[str, list[Task]],
-    request: Request,
+    request: StudyRequest,
     out: Path,
     command: str,
     failures: Mapping[str, str],
@@ -145,8 +145,8 @@ def _make_folder(path: Path) -> None:
 
 def _reported(
     study: Study,
-    request: Request,
-    rows: list[Row],
+    request: StudyRequest,
+    rows: list[ResultRow],
     out: Path,
     command: str,
     failed: list[str],
@@ -180,7 +180,7 @@ def _reported(
     )
 
 
-def _as_csv(rows: list[Row]) -> str:
+def _as_csv(rows: list[ResultRow]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
     writer.writeheader()

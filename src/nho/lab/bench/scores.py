@@ -10,7 +10,7 @@ import numpy as np
 from nho.evaluation.metrics import geodesic_errors, region_scores
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.perturb import Trial
+from nho.lab.bench.perturb import PresentedPair
 from nho.problem.result import MatchResult
 from nho.recipes.guided.confidence import RADIUS
 
@@ -52,15 +52,15 @@ class Scores:
         return asdict(self)
 
 
-def judge(result: MatchResult, trial: Trial) -> Scores:
-    """Compare an answer with the truth of its trial."""
-    full, truth = trial.pair.full, trial.pair.truth
+def judge(result: MatchResult, given: PresentedPair) -> Scores:
+    """Compare an answer with the truth of the pair as it was given."""
+    full, truth = given.pair.full, given.pair.truth
     known = truth.points.face >= 0
     matched = known & (result.face >= 0)
-    errors, vertex_errors = (values[matched] for values in _errors(result, trial))
+    errors, vertex_errors = (values[matched] for values in _errors(result, given))
     trust = result.confidence[matched]
     suspects = np.array(result.suspect_anchors, dtype=np.int64)
-    named = np.isin(trial.anchors[:, 0], result.anchors[suspects, 0])
+    named = np.isin(given.anchors[:, 0], result.anchors[suspects, 0])
     region = region_scores(result.region, truth.region, full.vertex_areas)
     return Scores(
         geodesic_error=_over(np.mean, errors),
@@ -72,13 +72,13 @@ def judge(result: MatchResult, trial: Trial) -> Scores:
         **{name: 100 * value for name, value in region.items()},
         seconds=result.timings["total"],
         suspects=len(suspects),
-        bad_found=100 * _over(np.mean, named[trial.bad]),
-        good_blamed=100 * _over(np.mean, named[~trial.bad]),
+        bad_found=100 * _over(np.mean, named[given.bad]),
+        good_blamed=100 * _over(np.mean, named[~given.bad]),
         scale=result.scale,
         risk_half=risk_half(errors, trust),
         aurc_ratio=aurc_ratio(errors, trust),
         aurc_best=aurc_ratio(errors, -errors),
-        partial_vertices=trial.pair.partial.n_vertices,
+        partial_vertices=given.pair.partial.n_vertices,
         full_vertices=full.n_vertices,
         pck=_joined(_pck(errors, int(known.sum()))),
         risk=_joined(risk_at_coverages(errors, trust)),
@@ -143,13 +143,13 @@ def _joined(values: np.ndarray) -> str:
     return " ".join(f"{value:.4g}" for value in values)
 
 
-def _errors(result: MatchResult, trial: Trial) -> np.ndarray:
+def _errors(result: MatchResult, given: PresentedPair) -> np.ndarray:
     """(2, n_partial) errors x100 of the points in triangles and of the nearest vertices."""
-    full, truth = trial.pair.full, trial.pair.truth.points
+    full, truth = given.pair.full, given.pair.truth.points
     maps = [result.points, SurfacePoints.at_vertices(full, result.vertex_map)]
-    if trial.finer is not None:
-        full, truth = trial.finer.fine, trial.finer.fine_truth.points
-        maps = [trial.finer.lifted(points) for points in maps]
+    if given.finer is not None:
+        full, truth = given.finer.fine, given.finer.fine_truth.points
+        maps = [given.finer.lifted(points) for points in maps]
     return errors_of_maps(full, maps, truth)
 
 

@@ -43,7 +43,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Row:
+class PanelRow:
     """Pictures side by side; None leaves a place empty.
 
     Attributes
@@ -65,7 +65,7 @@ def column_inches(columns: int, labelled: bool = True) -> float:
 
 @styled
 def save_sheet(
-    rows: Sequence[Row],
+    rows: Sequence[PanelRow],
     path: Path,
     caption: str,
     legend: dict[str, tuple[int, int, int]] | None = None,
@@ -77,7 +77,9 @@ def save_sheet(
     return save(_figure(rows, caption, legend or {}), path, ("png", "pdf"), DPI)
 
 
-def _figure(rows: Sequence[Row], caption: str, legend: dict[str, tuple[int, int, int]]) -> Figure:
+def _figure(
+    rows: Sequence[PanelRow], caption: str, legend: dict[str, tuple[int, int, int]]
+) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -137,14 +139,14 @@ def _broken(words: str, inches: float) -> str:
     return "\n".join(textwrap.wrap(words.replace("+", " +"), letters))
 
 
-def _heading_height(row: Row, column: float) -> float:
+def _heading_height(row: PanelRow, column: float) -> float:
     """Inches of the words over the pictures of a row."""
     heads = [_broken(panel.above, column) for panel in row.panels if panel and panel.above]
     lines = max((1 + head.count("\n") for head in heads), default=0)
     return _LINE * (lines + 0.3) if lines else 0.0
 
 
-def _row_height(row: Row, column: float) -> float:
+def _row_height(row: PanelRow, column: float) -> float:
     """Inches of a row, with its words."""
     panels = [panel for panel in row.panels if panel is not None]
     picture: float = max(column * panel.image.shape[0] / panel.image.shape[1] for panel in panels)
@@ -154,7 +156,12 @@ def _row_height(row: Row, column: float) -> float:
 
 
 def _draw_row(
-    figure: Figure, row: Row, left: float, top: float, column: float, place: Callable[..., None]
+    figure: Figure,
+    row: PanelRow,
+    left: float,
+    top: float,
+    column: float,
+    place: Callable[..., None],
 ) -> None:
     """The pictures of a row and their words, downwards from ``top`` (inches)."""
     from matplotlib.lines import Line2D

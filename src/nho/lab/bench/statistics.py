@@ -13,7 +13,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.evaluation.metrics import success_curve
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.scores import PCK_THRESHOLDS
 from nho.lab.bench.tabular import Cell
 
@@ -43,7 +43,7 @@ class Difference:
     pairs: int
 
 
-def per_pair(rows: Iterable[Row], column: str) -> dict[str, float]:
+def per_pair(rows: Iterable[ResultRow], column: str) -> dict[str, float]:
     """Mean over the trials of each pair; pairs without any value are left out.
 
     Raises
@@ -55,7 +55,7 @@ def per_pair(rows: Iterable[Row], column: str) -> dict[str, float]:
     return {pair: float(np.mean([float(text) for text in texts])) for pair, texts in found.items()}
 
 
-def pck_per_pair(rows: Iterable[Row]) -> dict[str, np.ndarray]:
+def pck_per_pair(rows: Iterable[ResultRow]) -> dict[str, np.ndarray]:
     """(50,) shares in percent of each pair at `PCK_THRESHOLDS`, averaged over its trials."""
     found = {}
     for pair, texts in _by_pair(rows, "pck").items():
@@ -69,7 +69,7 @@ def pck_per_pair(rows: Iterable[Row]) -> dict[str, np.ndarray]:
     return found
 
 
-def mean_pck(rows: Iterable[Row]) -> np.ndarray:
+def mean_pck(rows: Iterable[ResultRow]) -> np.ndarray:
     """(50,) mean over pairs of the shares in percent at `PCK_THRESHOLDS`; NaN if there is none."""
     pairs = list(pck_per_pair(rows).values())
     return np.mean(pairs, axis=0) if pairs else np.full(len(PCK_THRESHOLDS), np.nan)
@@ -142,7 +142,7 @@ def summary_cell(values: Iterable[float], digits: int = 2) -> Cell:
     return Cell(mean, (high - low) / 2, digits)
 
 
-def _by_pair(rows: Iterable[Row], column: str) -> dict[str, list[str]]:
+def _by_pair(rows: Iterable[ResultRow], column: str) -> dict[str, list[str]]:
     """The texts of a column, empty ones left out, by pair in order of appearance."""
     found: dict[str, list[str]] = {}
     source: dict[str, tuple[str, ...]] = {}

@@ -119,7 +119,7 @@ class Field(nn.Module):
         return torch.sigmoid(-2 * self.linears[-1](x)[:, 0].double())  # = (1 - tanh w) / 2
 
 
-class NeuralAdjointMap(nn.Module):
+class TorchAdjointMap(nn.Module):
     """A matrix plus a hundredth of a small network."""
 
     def __init__(self, d: int) -> None:
@@ -214,7 +214,7 @@ def neural_zoomout(
     psi = (psi / psi.square().mean(dim=0).sqrt()).float()
     last = min(recipe.refine_last, phi.shape[1], psi.shape[1])
     for d in range(recipe.refine_first, last + 1, recipe.refine_increment):
-        nam = NeuralAdjointMap(d)
+        nam = TorchAdjointMap(d)
         if start:
             set_weights(nam, start("nam", [d]))
         rate, decay = recipe.refine_learning_rate, recipe.refine_weight_decay

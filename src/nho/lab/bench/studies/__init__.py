@@ -13,9 +13,9 @@ from nho.lab.bench.studies import (
     robustness,
     variants,
 )
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 
-__all__ = ["STUDIES", "Findings", "Request", "Study"]
+__all__ = ["STUDIES", "Findings", "StudyRequest", "Study"]
 
 STUDIES: dict[str, Study] = {
     study.name: study

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nho.lab.bench.perturb import Conditions
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.studies.scoreboard import (
     BOTH,
     MEASURED,
@@ -19,7 +19,7 @@ from nho.lab.bench.studies.scoreboard import (
     counted,
     published_cells,
 )
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
@@ -33,7 +33,7 @@ VARIANTS = {  # label -> (published key, settings that differ from preset `paper
 _CONDITIONS = Conditions(input_scale="normalised")
 
 
-def plan(request: Request) -> list[MatchTask]:
+def plan(request: StudyRequest) -> list[MatchTask]:
     """Every variant with and without its refinement, on normalised, unrotated shapes."""
     return [
         task
@@ -43,7 +43,7 @@ def plan(request: Request) -> list[MatchTask]:
     ]
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """One table, as in the paper."""
     ours, theirs = [], []
     for label, (key, changes) in VARIANTS.items():

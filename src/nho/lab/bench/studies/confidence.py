@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from nho.lab.bench.perturb import Conditions
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.scores import RISK_COVERAGES, TRUST_BINS
 from nho.lab.bench.studies.scoreboard import cell, chosen, counted
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 from nho.recipes.guided.confidence import RADIUS
@@ -18,13 +18,13 @@ from nho.recipes.guided.confidence import RADIUS
 BUDGETS = (5, 10, 25)
 
 
-def plan(request: Request) -> list[MatchTask]:
+def plan(request: StudyRequest) -> list[MatchTask]:
     """Matches with few and many anchors."""
     conditions = [Conditions(anchors=count) for count in BUDGETS]
     return request.tasks("default", conditions)
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Risk of the surer half, and confidence against the share of good matches."""
     from nho.lab.bench.curves import save, trust_figure
 
@@ -70,7 +70,7 @@ def report(request: Request, rows: list[Row], folder: Path) -> Findings:
     return Findings([risk, believed], figures)
 
 
-def reliability(rows: list[Row]) -> np.ndarray:
+def reliability(rows: list[ResultRow]) -> np.ndarray:
     """(bins, 3) vertices, mean confidence and share of good matches; NaN for empty bins."""
     tables = [np.array(row["trust"].split(), dtype=float).reshape(-1, 3) for row in rows]
     count = np.sum([table[:, 0] for table in tables], axis=0)
@@ -79,7 +79,7 @@ def reliability(rows: list[Row]) -> np.ndarray:
         return np.column_stack([count, sums / np.where(count > 0, count, np.nan)[:, None]])
 
 
-def _mean_risk(rows: list[Row]) -> np.ndarray:
+def _mean_risk(rows: list[ResultRow]) -> np.ndarray:
     """(coverages,) mean over matches."""
     risks = np.array([row["risk"].split() for row in rows if row["risk"]], dtype=float)
     mean: np.ndarray = risks.mean(axis=0)

@@ -7,18 +7,18 @@ from pathlib import Path
 
 from nho.lab.bench.cost import cost_rows, cost_table
 from nho.lab.bench.datasets import FAMILIES
-from nho.lab.bench.rowfile import Row
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.rowfile import ResultRow
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tasks import Task, loaded
 from nho.settings import PRESETS
 
 
-def plan(request: Request) -> Sequence[Task]:
+def plan(request: StudyRequest) -> Sequence[Task]:
     """Nothing: two matches are timed when the table is made."""
     return []
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Sizes, steps and seconds of both presets on one pair."""
     family, name = request.pairs("paper")[0]
     pair = loaded(family, request.data, name)

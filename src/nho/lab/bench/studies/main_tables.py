@@ -11,7 +11,7 @@ from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import METHODS, select
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
 from nho.lab.bench.studies.scoreboard import (
     MEASURED,
@@ -26,7 +26,7 @@ from nho.lab.bench.studies.scoreboard import (
     methods_of,
     published_cells,
 )
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
@@ -47,7 +47,7 @@ _PRINTED = tuple((scale, "rotated" if rotated else "unrotated") for scale, rotat
 _AVERAGE = ("average", "average")
 
 
-def plan(request: Request) -> list[MatchTask]:
+def plan(request: StudyRequest) -> list[MatchTask]:
     """Every method on every pair, as it comes and normalised, unrotated and rotated."""
     methods = request.methods or (_QUICK if request.quick else _USUAL)
     rotations = ROTATIONS[:1] if request.quick else ROTATIONS
@@ -65,13 +65,13 @@ def plan(request: Request) -> list[MatchTask]:
     ]
 
 
-def _weights(request: Request, method: str) -> tuple[str, ...]:
+def _weights(request: StudyRequest, method: str) -> tuple[str, ...]:
     """The user's own weights, for a method that has any."""
     learned = method in BASELINES and BASELINES[method].learned
     return (f"checkpoints={request.weights}",) if learned and request.weights else ()
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Two kinds of tables, two kinds of curves."""
     families = list(dict.fromkeys(row["family"] for row in rows))
     tables = []
@@ -83,7 +83,7 @@ def report(request: Request, rows: list[Row], folder: Path) -> Findings:
     return Findings(tables, _figures(rows, families, folder))
 
 
-def setting(rows: Sequence[Row], scale: str, rotated: bool) -> list[Row]:
+def setting(rows: Sequence[ResultRow], scale: str, rotated: bool) -> list[ResultRow]:
     """The rows of one input setting, all rotations together."""
     return [
         row for row in rows if row["input_scale"] == scale and (row["rotate"] != "-") == rotated
@@ -95,7 +95,7 @@ def setting_title(scale: str, rotated: bool) -> str:
     return f"{scale}, {'rotated' if rotated else 'unrotated'}"
 
 
-def _correspondence(rows: list[Row], families: list[str], number: str) -> Table:
+def _correspondence(rows: list[ResultRow], families: list[str], number: str) -> Table:
     """Mean geodesic error, families beside each other, and the average over the settings."""
     ours = tuple(
         (
@@ -154,7 +154,7 @@ def _published(family: str, method: str, scale: str, rotation: str) -> Cell:
     return published_cells([_ERROR], table="multidataset-geodesic", **fields)[0]
 
 
-def _localisation(rows: list[Row], family: str) -> Table:
+def _localisation(rows: list[ResultRow], family: str) -> Table:
     """Region scores of one family."""
 
     def ours(method: str) -> tuple[Cell, ...]:
@@ -190,7 +190,7 @@ def _localisation(rows: list[Row], family: str) -> Table:
     )
 
 
-def _figures(rows: list[Row], families: list[str], folder: Path) -> list[Path]:
+def _figures(rows: list[ResultRow], families: list[str], folder: Path) -> list[Path]:
     from nho.lab.bench.curves import pck_figure, save, success_figure
 
     written: list[Path] = []
@@ -222,7 +222,7 @@ def _figures(rows: list[Row], families: list[str], folder: Path) -> list[Path]:
     return written
 
 
-def _shares(rows: list[Row]) -> np.ndarray:
+def _shares(rows: list[ResultRow]) -> np.ndarray:
     """(pairs, thresholds) shares in percent."""
     return np.array(list(pck_per_pair(rows).values()))
 

@@ -13,10 +13,10 @@ from nho.evaluation.metrics import geodesic_errors
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import AnnotatedPair
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import summary_cell
 from nho.lab.bench.studies.scoreboard import chosen, counted
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Section, Table
 from nho.lab.bench.tasks import MatchTask, Values, loaded
 from nho.pipeline.matching import match
@@ -113,13 +113,13 @@ class CourseTask:
         return {"errors": text, "version": version("nho"), **self.stamp}
 
 
-def plan(request: Request) -> list[CourseTask]:
+def plan(request: StudyRequest) -> list[CourseTask]:
     """Every way to choose, on every pair."""
     pairs = request.pairs()[:1] if request.quick else request.pairs()
     return [CourseTask(family, pair, choice) for family, pair in pairs for choice in CHOICES]
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Mean error against the number of anchors."""
     from nho.lab.bench.curves import Series, budget_figure, save
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from statistics import median
 
 from nho.lab.bench.perturb import Conditions
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import Difference, paired_difference, per_pair
 from nho.lab.bench.studies.robustness import worst
 from nho.lab.bench.studies.scoreboard import NOTHING, cell, chosen, counted, pooled
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
@@ -38,7 +38,7 @@ _QUICK = ("second look", "distances (laid on by the anchors)", "bending")
 _VERTEX, _RISK = "geodesic_error_vertex", "risk_half"
 
 
-def plan(request: Request) -> list[MatchTask]:
+def plan(request: StudyRequest) -> list[MatchTask]:
     """The preset, and every part off (or added), with few and many anchors."""
     conditions = [
         Conditions(anchors=count) for count in (BUDGETS[:1] if request.quick else BUDGETS)
@@ -50,7 +50,7 @@ def plan(request: Request) -> list[MatchTask]:
     return tasks
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Differences to the preset, pair by pair, as a table and a figure for each budget."""
     from nho.lab.bench.curves import Effects, forest_figure, save
 
@@ -90,7 +90,9 @@ def report(request: Request, rows: list[Row], folder: Path) -> Findings:
     return Findings(tables, figures)
 
 
-def _table(count: int, rows: list[Row], lines: Sequence[tuple[str, tuple[Cell, ...]]]) -> Table:
+def _table(
+    count: int, rows: list[ResultRow], lines: Sequence[tuple[str, tuple[Cell, ...]]]
+) -> Table:
     return Table(
         f"parts-{count}",
         f"Parts of preset default, {count} anchors",
@@ -102,11 +104,11 @@ def _table(count: int, rows: list[Row], lines: Sequence[tuple[str, tuple[Cell, .
     )
 
 
-def _difference(changed: list[Row], base: list[Row], column: str) -> Difference:
+def _difference(changed: list[ResultRow], base: list[ResultRow], column: str) -> Difference:
     return paired_difference(per_pair(pooled(changed), column), per_pair(pooled(base), column))
 
 
-def _times_as_long(changed: list[Row], base: list[Row]) -> Cell:
+def _times_as_long(changed: list[ResultRow], base: list[ResultRow]) -> Cell:
     """Median over pairs of the ratio of seconds."""
     mine, before = (per_pair(pooled(rows), "seconds") for rows in (changed, base))
     ratios = [mine[pair] / before[pair] for pair in mine if pair in before]

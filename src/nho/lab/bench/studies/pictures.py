@@ -11,9 +11,9 @@ from nho.lab.bench.evolution import draw_evolution
 from nho.lab.bench.gallery import render_gallery
 from nho.lab.bench.perturb import Conditions, present
 from nho.lab.bench.pictures import draw, draw_discretisation
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.runner import contenders
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tasks import Task, loaded
 from nho.runtime.atomic_file import write_whole
 
@@ -21,12 +21,12 @@ METHODS = ("default", "paper", "anchor-distance")
 COARSE = (0.1, 0.05)  # shares of the full faces, as in the paper's figure
 
 
-def plan(request: Request) -> Sequence[Task]:
+def plan(request: StudyRequest) -> Sequence[Task]:
     """Nothing: pictures need whole answers, which no row holds."""
     return []
 
 
-def report(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """One pair a family: support, transferred colours, evolution over rounds, coarse meshes."""
     first = {family: pair for family, pair in reversed(request.pairs())}
     firsts = [(family, first[family]) for family in request.families]
@@ -50,7 +50,7 @@ def report(request: Request, rows: list[Row], folder: Path) -> Findings:
 
 
 def _case(
-    request: Request, family: str, name: str, methods: Sequence[str], conditions: Conditions
+    request: StudyRequest, family: str, name: str, methods: Sequence[str], conditions: Conditions
 ) -> Case:
     """A pair and the answers of some methods."""
     trial = present(loaded(family, request.data, name), conditions)

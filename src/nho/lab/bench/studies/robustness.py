@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from nho.lab.bench.perturb import BAD_KINDS, Conditions
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import per_pair
 from nho.lab.bench.studies.scoreboard import cell, chosen, counted, methods_of, pooled
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
@@ -21,7 +21,7 @@ KINDS = {
 SCALES = (0.001, 3.0, 1000.0)
 
 
-def plan_wrong(request: Request) -> list[MatchTask]:
+def plan_wrong(request: StudyRequest) -> list[MatchTask]:
     """Shares of 25 anchors made wrong, in two ways, or left out."""
     shares = ("0", "0.2") if request.quick else SHARES
     conditions = [Conditions()] + [
@@ -34,11 +34,11 @@ def plan_wrong(request: Request) -> list[MatchTask]:
     return [task for method in methods for task in request.tasks(method, conditions)]
 
 
-def report_wrong(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report_wrong(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Errors and what was found out."""
     columns = ("geodesic_error", "geodesic_error_vertex", "iou", "bad_found", "good_blamed")
 
-    def line(of_line: list[Row]) -> tuple[Cell, ...]:
+    def line(of_line: list[ResultRow]) -> tuple[Cell, ...]:
         error, vertex, *others = (cell(of_line, column) for column in columns)
         return (error, vertex, worst(of_line), *others)
 
@@ -65,7 +65,7 @@ def report_wrong(request: Request, rows: list[Row], folder: Path) -> Findings:
     return Findings([table])
 
 
-def plan_units(request: Request) -> list[MatchTask]:
+def plan_units(request: StudyRequest) -> list[MatchTask]:
     """The partial shape in other units, both shapes turned, both at unit area."""
     conditions = [Conditions()]
     conditions += [Conditions(partial_scale=scale) for scale in SCALES]
@@ -74,7 +74,7 @@ def plan_units(request: Request) -> list[MatchTask]:
     return [task for method in methods for task in request.tasks(method, conditions)]
 
 
-def report_units(request: Request, rows: list[Row], folder: Path) -> Findings:
+def report_units(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Figures that should all be the same, and the scale that was found."""
     labels = {
         "as they come": {"partial_scale": "1", "rotate": "-", "input_scale": "default"},
@@ -83,7 +83,7 @@ def report_units(request: Request, rows: list[Row], folder: Path) -> Findings:
         "turned, at unit area": {"rotate": "2", "input_scale": "normalised"},
     }
 
-    def line(of_line: list[Row]) -> tuple[Cell, ...]:
+    def line(of_line: list[ResultRow]) -> tuple[Cell, ...]:
         precise = [
             Cell(value.value, value.half_width, 3)
             for value in (cell(of_line, "geodesic_error"), cell(of_line, "iou"))
@@ -113,7 +113,7 @@ def report_units(request: Request, rows: list[Row], folder: Path) -> Findings:
     return Findings([table])
 
 
-def worst(rows: list[Row]) -> Cell:
+def worst(rows: list[ResultRow]) -> Cell:
     """Error of the worst pair."""
     values = per_pair(pooled(rows), "geodesic_error").values()
     return Cell(max(values, default=float("nan")), digits=2)

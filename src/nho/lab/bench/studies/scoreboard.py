@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.published import select
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import per_pair, summary_cell
 from nho.lab.bench.tabular import Cell, Section
 
@@ -35,32 +35,32 @@ def better(columns: Iterable[str]) -> tuple[str, ...]:
     return tuple("low" if column.startswith("geodesic") else "high" for column in columns)
 
 
-def pooled(rows: Iterable[Row]) -> list[Row]:
+def pooled(rows: Iterable[ResultRow]) -> list[ResultRow]:
     """Rows in which pairs of different families have different names."""
     return [{**row, "pair": f"{row['family']}/{row['pair']}"} for row in rows]
 
 
-def cell(rows: Iterable[Row], column: str) -> Cell:
+def cell(rows: Iterable[ResultRow], column: str) -> Cell:
     """Mean over all pairs of all families, with its interval."""
     return summary_cell(per_pair(pooled(rows), column).values(), digits(column))
 
 
-def cells(rows: Sequence[Row], columns: Iterable[str]) -> tuple[Cell, ...]:
+def cells(rows: Sequence[ResultRow], columns: Iterable[str]) -> tuple[Cell, ...]:
     """One cell a column."""
     return tuple(cell(rows, column) for column in columns)
 
 
-def chosen(rows: Iterable[Row], **wanted: str) -> list[Row]:
+def chosen(rows: Iterable[ResultRow], **wanted: str) -> list[ResultRow]:
     """Rows whose columns say this."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
 
 
-def methods_of(rows: Iterable[Row]) -> list[str]:
+def methods_of(rows: Iterable[ResultRow]) -> list[str]:
     """Methods in order of appearance."""
     return list(dict.fromkeys(row["method"] for row in rows))
 
 
-def counted(rows: Sequence[Row]) -> str:
+def counted(rows: Sequence[ResultRow]) -> str:
     """How many pairs, in words."""
     per_family: dict[str, set[str]] = {}
     for row in rows:
@@ -80,7 +80,9 @@ def published_cells(columns: Iterable[str], **fields: str) -> tuple[Cell, ...]:
 
 
 def measured_section(
-    variants: Iterable[tuple[str, Sequence[Row]]], columns: Sequence[str], title: str = MEASURED
+    variants: Iterable[tuple[str, Sequence[ResultRow]]],
+    columns: Sequence[str],
+    title: str = MEASURED,
 ) -> Section:
     """A row a variant."""
     rows = tuple((label, cells(of_variant, columns)) for label, of_variant in variants)

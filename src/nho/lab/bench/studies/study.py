@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.perturb import Conditions
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.tabular import Table
 from nho.lab.bench.tasks import MatchTask, Task
 
@@ -17,7 +17,7 @@ _FEW = 2  # families that do for a quick run of most studies
 
 
 @dataclass(frozen=True)
-class Request:
+class StudyRequest:
     """What the user asked for.
 
     Attributes
@@ -97,7 +97,7 @@ class Study:
     Attributes
     ----------
     plan : callable
-        From a `Request` to tasks.
+        From a `StudyRequest` to tasks.
     report : callable
         From the request, the rows of those tasks and a folder for figures to `Findings`.
     wide : bool
@@ -107,11 +107,11 @@ class Study:
     name: str
     title: str
     question: str
-    plan: Callable[[Request], Sequence[Task]]
-    report: Callable[[Request, list[Row], Path], Findings]
+    plan: Callable[[StudyRequest], Sequence[Task]]
+    report: Callable[[StudyRequest, list[ResultRow], Path], Findings]
     wide: bool = False
 
-    def narrowed(self, request: Request) -> Request:
+    def narrowed(self, request: StudyRequest) -> StudyRequest:
         """The request with as many families as the study needs to see in a quick run."""
         if request.quick and not self.wide:
             return replace(request, families=request.families[:_FEW])

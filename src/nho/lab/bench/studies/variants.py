@@ -9,7 +9,7 @@ import numpy as np
 
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import select
-from nho.lab.bench.rowfile import Row
+from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
 from nho.lab.bench.studies.scoreboard import (
     BOTH,
@@ -21,7 +21,7 @@ from nho.lab.bench.studies.scoreboard import (
     pooled,
     published_section,
 )
-from nho.lab.bench.studies.study import Findings, Request, Study
+from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
@@ -57,7 +57,7 @@ class OneCondition:
         self._quick, self._axis = quick, number_axis
         self.study = Study(name, title, question, self.plan, self.report)
 
-    def plan(self, request: Request) -> list[MatchTask]:
+    def plan(self, request: StudyRequest) -> list[MatchTask]:
         """Every method under every value."""
         usual = Conditions(input_scale="normalised").as_text()
         wanted = self._quick if request.quick else tuple(self.values)
@@ -65,7 +65,7 @@ class OneCondition:
         methods = request.methods or ("default",)
         return [task for method in methods for task in request.tasks(method, conditions)]
 
-    def report(self, request: Request, rows: list[Row], folder: Path) -> Findings:
+    def report(self, request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
         """The table, the curves and, for numbers, the scores against them."""
         present = [text for text in self.values if chosen(rows, **{self.column: text})]
         sections = [
@@ -93,7 +93,7 @@ class OneCondition:
         return Findings([table], self._figures(rows, present, theirs, folder))
 
     def _figures(
-        self, rows: list[Row], present: list[str], theirs: Section, folder: Path
+        self, rows: list[ResultRow], present: list[str], theirs: Section, folder: Path
     ) -> list[Path]:
         from nho.lab.bench.curves import (
             PUBLISHED,
