@@ -74,8 +74,8 @@ def _part_of_tokens(text: bytes, part: int) -> bytes:
         begin[token[place == 0]] = slashes[place == 0] + 1
     end[token[place == part]] = slashes[place == part]
     switch = np.zeros(len(text) + 1, dtype=np.int8)
-    np.add.at(switch, begin, 1)
-    np.add.at(switch, end, -1)
+    switch[begin] += 1
+    switch[end] -= 1
     kept = np.cumsum(switch[:-1], dtype=np.int8).view(np.bool_)
     fields = np.where(kept | ~solid, characters, np.uint8(_SPACE))
     if part:
