@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from nho.errors import InputError
-from nho.io.meshes.model import COLOUR, Array, Attributes, kind_of
+from nho.io.meshes.model import COLOUR, Array, Attributes, kind_of, uint8_colours
 from nho.io.meshes.polygons import whole_numbers
 
 CHANNELS = ("red", "green", "blue", "alpha")
@@ -124,15 +124,7 @@ def _colours(columns: Mapping[str, Array]) -> Array | None:
     names = [name for name in CHANNELS if name in columns]
     if names[:3] != list(CHANNELS[:3]):
         return None
-    channels = np.column_stack([columns[name] for name in names])
-    if channels.dtype == np.uint8:
-        return channels
-    # A NaN fails both comparisons.
-    if channels.dtype.kind == "f" and np.all((channels >= 0) & (channels <= 1)):
-        return np.rint(channels.astype(np.float64) * 255).astype(np.uint8)
-    if channels.dtype.kind in "iu" and np.all((channels >= 0) & (channels <= 255)):
-        return channels.astype(np.uint8)
-    return None
+    return uint8_colours(np.column_stack([columns[name] for name in names]))
 
 
 def _vectors(columns: Mapping[str, Array]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nho.errors import InputError
 from nho.io.meshes.gltf import read_gltf
 from nho.io.meshes.gltf_write import write_gltf
-from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Written
+from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Written, uint8_colours
 from nho.io.meshes.obj import read_obj, write_obj
 from nho.io.meshes.off import read_off, write_off
 from nho.io.meshes.ply import read_ply, write_ply
@@ -123,11 +123,11 @@ def write_arrays(
             f"{path.name}: meshes are written as {', '.join(WRITABLE)}, not as {path.suffix!r}; "
             "choose one of these"
         )
-    vertex = {} if colors is None else {COLOUR: as_colors(colors, len(vertices), path.name)}
+    vertex = {} if colors is None else {COLOUR: _checked_colors(colors, len(vertices), path.name)}
     write_whole(path, writer(vertices, faces, Attributes(vertex), path.stem).content)
 
 
-def as_colors(colors: npt.ArrayLike, n_vertices: int, name: str) -> npt.NDArray[np.uint8]:
+def _checked_colors(colors: npt.ArrayLike, n_vertices: int, name: str) -> Array:
     """Colours as uint8, from uint8 or from floats between 0 and 1."""
     array = np.asarray(colors)
     if array.ndim != 2 or array.shape[0] != n_vertices or array.shape[1] not in (3, 4):
@@ -135,9 +135,7 @@ def as_colors(colors: npt.ArrayLike, n_vertices: int, name: str) -> npt.NDArray[
             f"{name}: colours have shape {array.shape} but ({n_vertices}, 3) or ({n_vertices}, 4) "
             "is needed; give one colour per vertex"
         )
-    if array.dtype == np.uint8:
-        return array
-    # A NaN fails both comparisons and is refused with the rest.
-    if array.dtype.kind != "f" or not np.all((array >= 0) & (array <= 1)):
+    known = uint8_colours(array) if array.dtype == np.uint8 or array.dtype.kind == "f" else None
+    if known is None:
         raise InputError(f"{name}: colours must be uint8 or floats from 0 to 1; convert them")
-    return np.rint(array.astype(np.float64) * 255).astype(np.uint8)
+    return known

@@ -195,6 +195,16 @@ def kind_of(values: Array) -> Kind:
     return "scalar" if values.dtype.kind == "f" else "label"
 
 
+def uint8_colours(channels: Array) -> Array | None:
+    """Colours as uint8, from fractions 0..1 or integers 0..255; None if they are neither."""
+    # A NaN fails both comparisons.
+    if channels.dtype.kind == "f" and np.all((channels >= 0) & (channels <= 1)):
+        return np.rint(channels.astype(np.float64) * 255).astype(np.uint8)
+    if channels.dtype.kind in "iu" and np.all((channels >= 0) & (channels <= 255)):
+        return channels.astype(np.uint8)
+    return None
+
+
 def with_nodata_value(values: Array) -> tuple[Array, object]:
     """The values in a type that can also say "no data", and the value that says so."""
     kind = kind_of(values)

@@ -8,7 +8,16 @@ import numpy.typing as npt
 
 from nho.errors import InputError
 from nho.io.meshes.columns import left_out
-from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Texture, Written, kind_of
+from nho.io.meshes.model import (
+    COLOUR,
+    Array,
+    Attributes,
+    ParsedMesh,
+    Texture,
+    Written,
+    kind_of,
+    uint8_colours,
+)
 from nho.io.meshes.polygons import FloatArray, IntArray, fans, triangulate, whole_numbers
 from nho.io.meshes.text import TextRows, unix_text, without_comments
 from nho.io.meshes.textures import bytes_beside, image_files, is_beside, texture_beside
@@ -127,12 +136,9 @@ def _colours(statements: _Statements) -> Array | None:
     if statements.columns.min() < 6:
         return None
     written = statements.vertex_numbers(3, 6)
-    if np.all((written >= 0) & (written <= 1)):
-        return np.rint(255 * written).astype(np.uint8)
     whole = whole_numbers(written)  # some programs write 0 to 255
-    if whole is not None and np.all((whole >= 0) & (whole <= 255)):
-        return whole.astype(np.uint8)
-    return None
+    colours = uint8_colours(written)
+    return uint8_colours(whole) if colours is None and whole is not None else colours
 
 
 def _corner_uv(statements: _Statements) -> Array | None:
