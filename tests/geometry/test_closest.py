@@ -1,4 +1,4 @@
-"""Closest points: exact without normals, on the right sheet with them, or with looks."""
+"""Closest points: exact without normals, on the right sheet with them, or with curvatures."""
 
 from __future__ import annotations
 
@@ -72,12 +72,14 @@ def stacked() -> Mesh:
     return Mesh(np.vstack([low, high]), np.vstack([faces, faces + len(low)]))
 
 
-@pytest.mark.parametrize("tried", [8, 484])  # few: the tree must know of looks; all: the choice
+@pytest.mark.parametrize(
+    "tried", [8, 484]
+)  # few: the tree must know of curvatures; all: the choice
 @pytest.mark.parametrize("weight", [0.0, 0.3])
 @pytest.mark.parametrize("like", [0.0, 0.1])
 def test_with_looks_it_picks_the_sheet_that_looks_alike(stacked, like, weight, tried):
-    looks = np.repeat([[0.0, 0.2], [0.3, 0.2]], len(stacked.vertices) // 2, axis=0)
-    search = FacingSearch(stacked, weight, tried, looks)
+    curvatures = np.repeat([[0.0, 0.2], [0.3, 0.2]], len(stacked.vertices) // 2, axis=0)
+    search = FacingSearch(stacked, weight, tried, curvatures)
     random = np.random.default_rng(1)
     points = np.column_stack([random.uniform(0.1, 0.9, (60, 2)), random.uniform(0.01, 0.09, 60)])
     own = np.tile([0.0 if like == 0 else 0.3, 0.2], (60, 1))
@@ -87,21 +89,23 @@ def test_with_looks_it_picks_the_sheet_that_looks_alike(stacked, like, weight, t
 
 
 def test_normals_count_beside_looks(facing_sheets):
-    # Both sheets look alike, so the normals decide; the other way round, the looks.
+    # Both sheets look alike, so the normals decide; the other way round, the curvatures.
     points = np.tile([0.4, 0.6, 0.05], (2, 1))
     normals = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
     same = np.full((len(facing_sheets.vertices), 1), 0.2)
     _, found = FacingSearch(facing_sheets, 0.3, 40, same)(points, normals, np.full((2, 1), 0.2))
     np.testing.assert_allclose(found[:, 2], [0.0, 0.1], atol=1e-12)
-    looks = 9.0 * facing_sheets.vertices[:, 2:]
-    _, found = FacingSearch(facing_sheets, 0.3, 40, looks)(points, normals, np.full((2, 1), 0.9))
+    curvatures = 9.0 * facing_sheets.vertices[:, 2:]
+    _, found = FacingSearch(facing_sheets, 0.3, 40, curvatures)(
+        points, normals, np.full((2, 1), 0.9)
+    )
     np.testing.assert_allclose(found[:, 2], [0.1, 0.1], atol=1e-12)
 
 
 def test_looks_between_corners_are_their_mean():
-    # A point on the edge between two triangles with looks 1 and 3: 1.9 is nearer to the first.
+    # A point on the edge between two triangles with curvatures 1 and 3: 1.9 is nearer to the first.
     mesh = Mesh([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2], [0, 2, 3]])
-    search = FacingSearch(mesh, looks=np.array([[2.0], [-1.0], [2.0], [5.0]]))
+    search = FacingSearch(mesh, curvatures=np.array([[2.0], [-1.0], [2.0], [5.0]]))
     points = np.tile([0.5, 0.5, 0.0], (2, 1))
     found, _ = search(points, None, np.array([[1.9], [2.1]]))
     np.testing.assert_array_equal(found.face, [0, 1])

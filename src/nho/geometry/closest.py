@@ -10,16 +10,16 @@ from nho.geometry.surface import SurfacePoints, closest_on_triangles, share_of_e
 
 
 class FacingSearch:
-    """Closest points on a surface among triangles with a similar normal, and similar looks.
+    """Closest points on a surface among triangles with a similar normal, and similar relief.
 
     Where two sheets lie close together (fingers, an arm at the body) the nearest point may be on
     the wrong one. A triangle's normal therefore counts as three more coordinates, times
-    ``normal_weight`` (a length; 0 = plain closest points), and so may its looks. The triangles
+    ``normal_weight`` (a length; 0 = plain closest points), and so may its relief. The triangles
     tried are the ``tried`` nearest by centre, which is exact enough for triangles of similar size.
 
     Parameters
     ----------
-    looks : (n, s) float array, optional
+    curvatures : (n, s) float array, optional
         Further coordinates of every vertex of the surface, in units of length.
     """
 
@@ -28,14 +28,14 @@ class FacingSearch:
         mesh: Mesh,
         normal_weight: float = 0.0,
         tried: int = 8,
-        looks: np.ndarray | None = None,
+        curvatures: np.ndarray | None = None,
     ) -> None:
         self._mesh = mesh
         self._weight = normal_weight
         self._tried = min(tried, mesh.n_faces)
         self._corners = mesh.vertices[mesh.faces]
         self._gaps = _Gaps(self._corners)
-        of_faces = None if looks is None else looks[mesh.faces].mean(axis=1)
+        of_faces = None if curvatures is None else curvatures[mesh.faces].mean(axis=1)
         further = self._further(mesh.face_normals, of_faces)
         self._tree = cKDTree(np.concatenate([self._corners.mean(axis=1), *further], axis=1))
         self._rows = np.ascontiguousarray(np.concatenate(further, axis=1).T) if further else None
@@ -44,19 +44,19 @@ class FacingSearch:
         self,
         points: np.ndarray,
         normals: np.ndarray | None = None,
-        looks: np.ndarray | None = None,
+        curvatures: np.ndarray | None = None,
     ) -> tuple[SurfacePoints, FloatArray]:
         """Closest points for (n, 3) points with unit normals, and their (n, 3) positions."""
-        return self.among(self.candidates(points, normals, looks), points, normals, looks)
+        return self.among(self.candidates(points, normals, curvatures), points, normals, curvatures)
 
     def candidates(
         self,
         points: np.ndarray,
         normals: np.ndarray | None = None,
-        looks: np.ndarray | None = None,
+        curvatures: np.ndarray | None = None,
     ) -> IntArray:
         """(n, tried) triangles worth trying; they serve while the points move little."""
-        coordinates = np.concatenate([points, *self._further(normals, looks)], axis=1)
+        coordinates = np.concatenate([points, *self._further(normals, curvatures)], axis=1)
         return self._tree.query(coordinates, k=self._tried)[1].reshape(len(points), -1)
 
     def among(
@@ -64,11 +64,11 @@ class FacingSearch:
         faces: np.ndarray,
         points: np.ndarray,
         normals: np.ndarray | None = None,
-        looks: np.ndarray | None = None,
+        curvatures: np.ndarray | None = None,
     ) -> tuple[SurfacePoints, FloatArray]:
         """The same among (n, tried) given triangles."""
         gaps = self._gaps(faces, points)
-        further = self._further(normals, looks)
+        further = self._further(normals, curvatures)
         if further and self._rows is not None:
             away = self._rows.take(faces, axis=1) - np.concatenate(further, axis=1).T[:, :, None]
             gaps += (away * away).sum(axis=0)
@@ -77,10 +77,12 @@ class FacingSearch:
         found = SurfacePoints(best, weights)
         return found, found.positions(self._mesh)
 
-    def _further(self, normals: np.ndarray | None, looks: np.ndarray | None) -> list[np.ndarray]:
-        """Normals and looks as coordinates beside the position."""
+    def _further(
+        self, normals: np.ndarray | None, curvatures: np.ndarray | None
+    ) -> list[np.ndarray]:
+        """Normals and relief as coordinates beside the position."""
         facing = [self._weight * normals] if self._weight and normals is not None else []
-        return facing if looks is None else [*facing, looks]
+        return facing if curvatures is None else [*facing, curvatures]
 
 
 class _Gaps:

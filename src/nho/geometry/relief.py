@@ -1,6 +1,6 @@
 """Relief: the signed mean curvature of a surface at several scales.
 
-Distances tell where a point is, relief tells what it looks like there: ridge, dent or fold.
+Distances tell where a point is, relief tells what shape it has there: ridge, dent or fold.
 """
 
 from __future__ import annotations

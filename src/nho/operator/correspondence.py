@@ -15,7 +15,7 @@ _TABLE_BYTES = 32e6  # of one block of pairwise products
 
 def align(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Matrix C of least Frobenius norm that minimises |source C - target| (Eq. 19)."""
-    return np.linalg.pinv(source) @ target
+    return np.asarray(np.linalg.pinv(source) @ target)
 
 
 def nearest_rows(queries: np.ndarray, rows: np.ndarray, workers: Workers = SERIAL) -> np.ndarray:
@@ -31,7 +31,7 @@ def nearest_rows(queries: np.ndarray, rows: np.ndarray, workers: Workers = SERIA
     def block(part: slice) -> np.ndarray:
         closeness = queries32[part] @ rows32
         closeness -= half_square
-        return closeness.argmax(axis=1)
+        return np.asarray(closeness.argmax(axis=1))
 
     rows_per_block = max(64, int(_TABLE_BYTES / 4 / rows32.shape[1]))
     return np.concatenate(workers.over_rows(block, len(queries32), rows_per_block))

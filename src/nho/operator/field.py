@@ -1,4 +1,4 @@
-"""The intrinsic neural field: where on the full shape is the region? (paper, Sec. 4.1)"""
+"""The intrinsic neural field: where on the full shape the region is (Sec. 4.1)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class NeuralField:
         return self._s
 
     def gradient(self, by_indicator: np.ndarray) -> np.ndarray:
-        """d loss / d parameters from d loss / d s, at the last `indicator`."""
+        """Gradient by the parameters from that by s, at the last `indicator`."""
         by_w = (by_indicator * -2 * self._s * (1 - self._s)).astype(np.float32)[:, None]
         starts = np.cumsum([0, *(len(outputs[0]) for outputs in self._outputs)])
 

@@ -40,10 +40,10 @@ class ReducedHamiltonian:
         phi = self._basis.functions
 
         def rows(block: slice) -> np.ndarray:
-            return (phi[block] * weights[block, None]).T @ phi[block]
+            return np.asarray((phi[block] * weights[block, None]).T @ phi[block])
 
         gram = np.sum(self._workers.over_rows(rows, len(phi)), axis=0)
-        return np.diag(self._basis.eigenvalues) + (gram + gram.T) / 2
+        return np.asarray(np.diag(self._basis.eigenvalues) + (gram + gram.T) / 2)
 
     def modes(self, potential: np.ndarray, count: int) -> Basis:
         """The first ``count`` eigenpairs, lifted back to the mesh."""
@@ -94,10 +94,10 @@ def insulated_modes(operator: Laplacian, indicator: np.ndarray, height: float, c
 
 def energy(modes: Basis) -> np.ndarray:
     """(n,) mean squared eigenfunction (Eq. 17): large inside the region, small outside."""
-    return (modes.functions**2).mean(axis=1)
+    return np.asarray((modes.functions**2).mean(axis=1))
 
 
 def support_score(modes: Basis, threshold: float) -> np.ndarray:
     """(n,) score in [0, 1); above one half exactly where energy > threshold * mu_1 (Eq. 18)."""
     e = energy(modes)
-    return e / (e + threshold * modes.eigenvalues[0])
+    return np.asarray(e / (e + threshold * modes.eigenvalues[0]))

@@ -7,6 +7,7 @@ Every function returns ``(value, d value / d s)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,17 +103,12 @@ class Objective:
 
         ``positives`` (the anchors) and ``negatives`` are vertices inside and outside the region.
         """
-        recipe = self.recipe
-        terms = {
+        recipe, spectrum = self.recipe, (self.hamiltonian, self.eigenvalues, self.barrier)
+        terms: dict[str, tuple[float, Callable[[], Term]]] = {
             "anchor": (recipe.weight_anchor, lambda: evidence_loss(s, positives, negatives)),
             "area": (recipe.weight_area, lambda: area_loss(s, self.mass, self.area)),
             "topology": (recipe.weight_topology, lambda: topology_loss(s, self.superlevels)),
-            "spectral": (
-                recipe.weight_spectral,
-                lambda: spectral_loss(
-                    s, self.mass, self.hamiltonian, self.eigenvalues, self.barrier
-                ),
-            ),
+            "spectral": (recipe.weight_spectral, lambda: spectral_loss(s, self.mass, *spectrum)),
         }
         loss, gradient, values = 0.0, np.zeros_like(s), {}
         for name, (weight, term) in terms.items():

@@ -80,7 +80,8 @@ class NeuralAdjointMap:
         """Images of (n, d) rows."""
         x = np.ascontiguousarray(rows, dtype=np.float32)
         linear, network = self._split(self.parameters)
-        return x @ linear + _NONLINEAR_SHARE * self._network.forward(network, x)[-1]
+        output = self._network.forward(network, x)[-1]
+        return np.asarray(x @ linear + _NONLINEAR_SHARE * output)
 
     def loss_and_gradient(self, x: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
         """Sum of squared errors over rows, and its gradient."""
@@ -146,7 +147,7 @@ class LinearMap:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Images of (n, d) rows."""
-        return rows @ self.matrix
+        return np.asarray(rows @ self.matrix)
 
 
 def stages(recipe: PaperRecipe, available: int) -> list[int]:

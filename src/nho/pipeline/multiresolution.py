@@ -176,4 +176,4 @@ def _covered_anew(
 def _per_edge(score: np.ndarray, mean_edge: float, other_edge: float) -> np.ndarray:
     """A score of gaps measured in one mean edge, as if they had been measured in another."""
     odds = np.maximum(score, np.finfo(float).tiny)
-    return 1 / (1 + (1 / odds - 1) * (mean_edge / other_edge) ** 2)
+    return np.asarray(1 / (1 + (1 / odds - 1) * (mean_edge / other_edge) ** 2))

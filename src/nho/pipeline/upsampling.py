@@ -107,7 +107,8 @@ def _torn(rest: np.ndarray, images: np.ndarray, corners: np.ndarray) -> np.ndarr
 def _jumps(rest: np.ndarray, images: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """(n,) bool: are the images of i and j much farther apart than i and j?"""
     apart = np.linalg.norm(rest[i] - rest[j], axis=1)
-    return np.linalg.norm(images[i] - images[j], axis=1) > _FARTHEST * apart
+    apart_there = np.linalg.norm(images[i] - images[j], axis=1)
+    return np.asarray(apart_there > _FARTHEST * apart)
 
 
 def _turns(mesh: Mesh, rest: np.ndarray, images: np.ndarray) -> np.ndarray:

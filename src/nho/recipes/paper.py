@@ -171,7 +171,7 @@ class ReciprocalLoop:
         if not len(support):
             self.warnings.append("the operator has an empty support; the whole shape was searched")
             support = np.arange(len(psi))
-        return support[nearest_rows(phi, aligned[support], self._run.pool)]
+        return np.asarray(support[nearest_rows(phi, aligned[support], self._run.pool)])
 
     def distortion(self, target: np.ndarray) -> np.ndarray:
         """(n_partial,) local mapping distortion (LMD) of a map."""

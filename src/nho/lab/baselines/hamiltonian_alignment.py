@@ -157,9 +157,9 @@ def query_basis(partial: Mesh, operator: Laplacian, count: int) -> Basis:
     return dirichlet_basis(operator, boundary, count)
 
 
-def sights(modes: Basis, mass: np.ndarray, looks: np.ndarray) -> np.ndarray:
+def sights(modes: Basis, mass: np.ndarray, curvatures: np.ndarray) -> np.ndarray:
     """(k, d) mean descriptor where each mode lives: psi^2 is a density, so it sums to one."""
-    return modes.functions.T**2 @ (mass[:, None] * looks)
+    return modes.functions.T**2 @ (mass[:, None] * curvatures)
 
 
 def unlikeness(one: np.ndarray, other: np.ndarray) -> float:

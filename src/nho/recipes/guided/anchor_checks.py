@@ -67,8 +67,10 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
 
 
 def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -> float:
-    """How far an anchor is from where the others would have it, in anchor spacings, or in two
-    thirds of the way to the nearest other one if that is longer: tolerance grows with distance.
+    """How far an anchor is from where the others would have it, in anchor spacings.
+
+    In two thirds of the way to the nearest other anchor if that is longer: tolerance grows with
+    distance.
 
     Its distances to the other anchors on the partial shape, calibrated without it, against those
     of its partner on the full one: a high quantile, near anchors weighing more. A mean would blame
@@ -150,4 +152,4 @@ def _near_ratios(distances: AnchorDistances, near: int = 4) -> np.ndarray:
     order = np.argsort(own, axis=1, kind="stable")[:, 1 : near + 1]
     near_own, near_other = (np.take_along_axis(table, order, axis=1) for table in (own, other))
     apart = (near_own > 0) & (near_other > 0) & np.take_along_axis(distances.linked, order, axis=1)
-    return np.log(near_other[apart] / near_own[apart])
+    return np.asarray(np.log(near_other[apart] / near_own[apart]))

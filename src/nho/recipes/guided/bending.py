@@ -63,7 +63,7 @@ class Bending:
         self._alike, self._curvatures = self._facing, None
         if curvatures is not None:
             self._curvatures, of_full = (_RELIEF_WEIGHT * edge * of for of in curvatures)
-            self._alike = FacingSearch(full, _NORMAL_WEIGHT * edge, looks=of_full)
+            self._alike = FacingSearch(full, _NORMAL_WEIGHT * edge, curvatures=of_full)
         pinned = distances.anchors if pin else distances.anchors[:0]
         self.pinned = pinned[:, 0]
         self.goal = full.vertices[pinned[:, 1]]
@@ -97,7 +97,7 @@ class Bending:
 
     def images(self, target: np.ndarray) -> np.ndarray:
         """(n_partial, 3) positions of a vertex map."""
-        return self._full.vertices[target]
+        return np.asarray(self._full.vertices[target])
 
     def read_off(self, positions: np.ndarray) -> SurfacePoints:
         """The map of a pose: closest points that face the same way."""
@@ -161,7 +161,7 @@ class Bending:
             axis=1,
         )
         length = np.linalg.norm(normals, axis=1, keepdims=True)
-        return normals / np.maximum(length, np.finfo(float).tiny)
+        return np.asarray(normals / np.maximum(length, np.finfo(float).tiny))
 
 
 class _Step:

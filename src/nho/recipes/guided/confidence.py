@@ -62,7 +62,8 @@ def confidence(found: np.ndarray, pinned: bool = True) -> np.ndarray:
     weights, constant = _WEIGHTS, _CONSTANT
     if not pinned:
         weights, constant = _WEIGHTS_FOUND, _CONSTANT_FOUND
-    return 1 / (1 + np.exp(-np.clip(constant + found @ weights, -50, 50)))
+    logit = np.clip(constant + found @ weights, -50, 50)
+    return np.asarray(1 / (1 + np.exp(-logit)))
 
 
 def where_to_add(trust: np.ndarray, distances: AnchorDistances, partial: Mesh) -> int:

@@ -108,7 +108,7 @@ class AnchorDistances:
             return np.zeros((self.partial.shape[1], values.shape[1]))
         nugget = max(noise**2 / signal, _NUGGET)
         weights = kriging_weights(self.between_partial, self.partial, self.spacing, nugget)
-        return weights.T @ values
+        return np.asarray(weights.T @ values)
 
     def orientation(self, partial: Mesh, full: Mesh, workers: Workers = SERIAL) -> Orientation:
         """Which way round the shapes are, seen from near anchors."""
@@ -118,7 +118,7 @@ class AnchorDistances:
     def calibrated(self) -> np.ndarray:
         """(m, n_partial) predicted distances on the full shape from each image to each partner."""
         known = self.between_full - self.between_partial
-        return np.maximum(self.partial + known @ self.kriging(), 0)
+        return np.asarray(np.maximum(self.partial + known @ self.kriging(), 0))
 
 
 def typical_spacing(between: np.ndarray) -> float:
@@ -180,6 +180,6 @@ def first_map(
         if curvatures is not None:
             factors += [np.ones((1, own.shape[1])), -2 * own_relief[rows].T]
         cost = np.concatenate(factors).astype(np.float32).T @ table
-        return cost.argmin(axis=1)
+        return np.asarray(cost.argmin(axis=1))
 
     return np.concatenate(workers.over_rows(block, distances.partial.shape[1], 512))
