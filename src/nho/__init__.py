@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from nho.problem.result import MatchResult as MatchResult
     from nho.progress import Progress as Progress
     from nho.report.result_folder import write_outputs as write_outputs
+    from nho.settings import GuidedRecipe as GuidedRecipe
+    from nho.settings import PaperRecipe as PaperRecipe
     from nho.settings import Settings as Settings
     from nho.settings import preset as preset
 
@@ -41,10 +43,12 @@ _HOMES = {
     "Anchors": "nho.problem.anchors",
     "Evaluation": "nho.evaluation.metrics",
     "GroundTruth": "nho.evaluation.ground_truth",
+    "GuidedRecipe": "nho.settings",
     "InputError": "nho.errors",
     "MatchResult": "nho.problem.result",
     "Mesh": "nho.geometry.mesh",
     "NhoError": "nho.errors",
+    "PaperRecipe": "nho.settings",
     "Progress": "nho.progress",
     "Settings": "nho.settings",
     "SurfacePoints": "nho.geometry.surface",

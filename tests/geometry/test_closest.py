@@ -1,4 +1,4 @@
-"""Closest points: exact without normals, on the right sheet with them, or with curvatures."""
+"""Closest points: exact without normals, on the right sheet with them, or by relief."""
 
 from __future__ import annotations
 
@@ -72,12 +72,10 @@ def stacked() -> Mesh:
     return Mesh(np.vstack([low, high]), np.vstack([faces, faces + len(low)]))
 
 
-@pytest.mark.parametrize(
-    "tried", [8, 484]
-)  # few: the tree must know of curvatures; all: the choice
+@pytest.mark.parametrize("tried", [8, 484])  # few: the tree must know of relief
 @pytest.mark.parametrize("weight", [0.0, 0.3])
 @pytest.mark.parametrize("like", [0.0, 0.1])
-def test_with_looks_it_picks_the_sheet_that_looks_alike(stacked, like, weight, tried):
+def test_with_curvatures_it_picks_the_sheet_of_like_relief(stacked, like, weight, tried):
     curvatures = np.repeat([[0.0, 0.2], [0.3, 0.2]], len(stacked.vertices) // 2, axis=0)
     search = FacingSearch(stacked, weight, tried, curvatures)
     random = np.random.default_rng(1)
