@@ -66,7 +66,7 @@ def find_command(
         raise InputError(f"--method {method!r} is unknown; choose {AUTO} or {AUTO}:METHOD")
     check_source(method)
     partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
-    settings = preset("default").replace(weights=weights)
+    settings = preset("default").replace(checkpoints=weights)
     with progress_display(quiet) as progress:
         found = found_anchors(method, partial_mesh, full_mesh, settings, progress)
     say_notes([*found.notes, *write_anchors(out, found, partial_mesh, full_mesh)])
