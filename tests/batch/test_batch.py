@@ -147,9 +147,9 @@ BAD_TABLES = [
 
 @pytest.mark.parametrize(("text", "parts"), BAD_TABLES)
 def test_a_bad_table_is_refused_with_its_line(files, text, parts):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         read_pairs(table(files, text))
-    assert all(part in str(told.value) for part in ["pairs.csv", *parts]), told.value
+    assert all(part in str(raised.value) for part in ["pairs.csv", *parts]), raised.value
 
 
 BAD_NAMES = ["..", ".", ".hidden", "a/b", "../a", "/tmp/a", "a\\b", "C:", "tab\there", "bell\x07"]
@@ -167,8 +167,8 @@ def test_nothing_is_made_for_a_bad_table(files, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["nho", *command(path, files / "out")])
     with pytest.raises(SystemExit) as ended:
         main()
-    told = capsys.readouterr()
-    assert ended.value.code == 1 and told.err.startswith("nho: ") and told.err.count("\n") == 1
+    shown = capsys.readouterr()
+    assert ended.value.code == 1 and shown.err.startswith("nho: ") and shown.err.count("\n") == 1
     assert not (files / "out").exists()
 
 
@@ -222,7 +222,7 @@ def test_every_folder_and_row_is_what_a_single_match_gives(finished):
 
 
 class Notes(list):
-    """A progress callback that keeps what it was told."""
+    """A progress callback that keeps its events."""
 
     def __call__(self, event):
         self.append(event)
@@ -322,11 +322,11 @@ def test_a_killed_run_goes_on_where_it_was_and_its_lock_is_free(tmp_path):
     path, out = make_pairs(tmp_path, 5), tmp_path / "out"
     process = start(*command(path, out, "--jobs", 2, "--no-report", changes=SLOW))
     wait_until(lambda: some_done(out, 2))
-    os.killpg(process.pid, signal.SIGSTOP)  # so that it cannot end before the second run is told
+    os.killpg(process.pid, signal.SIGSTOP)  # so that it cannot end before the second run is refused
     second = start(*command(path, out, changes=SLOW))
-    told = second.communicate(timeout=60)[1]
-    assert second.returncode == 1 and told.count("\n") == 1
-    assert "another run" in told and str(process.pid) in told
+    shown = second.communicate(timeout=60)[1]
+    assert second.returncode == 1 and shown.count("\n") == 1
+    assert "another run" in shown and str(process.pid) in shown
     kill_group(process)
     (out / ".nho-p4.abcdefgh").mkdir()  # as a worker leaves it that is killed while it writes
     before = times(out)
@@ -389,7 +389,9 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     assert_gone(workers)
 
 
-def test_what_was_finished_but_not_told_when_a_run_stopped_is_in_the_table(tmp_path, monkeypatch):
+def test_what_was_finished_but_not_reported_when_a_run_stopped_is_in_the_table(
+    tmp_path, monkeypatch
+):
     path, out = make_pairs(tmp_path, 2), tmp_path / "out"
 
     def interrupted(jobs, *_):

@@ -164,9 +164,9 @@ def test_workers_that_cannot_do_the_work_are_named_before_it_starts(
 
     sees = answer or (module.version("nho"), False)
     monkeypatch.setattr(module, "what_a_worker_sees", lambda out: sees)
-    with pytest.raises(InputError, match=part) as told:
+    with pytest.raises(InputError, match=part) as raised:
         run_batch(read_pairs(path), tmp_path / "out", SETTINGS, scheduler=local)
-    assert "tcp://" in str(told.value)
+    assert "tcp://" in str(raised.value)
 
 
 def test_a_benchmark_runs_on_the_workers_and_one_killed_loses_nothing(tmp_path):

@@ -58,8 +58,8 @@ class Careless:
 def test_the_killer_notices_what_is_half_written(tmp_path):
     report = kill_again_and_again(Careless(tmp_path), tmp_path / "cache", 1, seed=0)
     assert report.kills == 1
-    told = [problem.split(": ")[1].splitlines()[0] for problem in report.problems]
-    assert told == ["half a file"] * 2
+    shown = [problem.split(": ")[1].splitlines()[0] for problem in report.problems]
+    assert shown == ["half a file"] * 2
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut off", "half of another"])

@@ -73,11 +73,11 @@ def test_a_read_only_cache_is_read_and_else_done_without(pairs, tmp_path):
     stored = names(cache)
     assert stored
     with read_only(cache):
-        for number, told in ((0, 0), (1, 1)):  # what is there is found; what is not cannot be kept
+        for number, shown in ((0, 0), (1, 1)):  # what is there is found; what is not cannot be kept
             out = tmp_path / f"out{number}"
             words = match_words(pairs, number, out)
             code, _, err = run(*words, variables={"NHO_CACHE": str(cache)})
-            assert code == 0 and err.count("going on without") == told, err
+            assert code == 0 and err.count("going on without") == shown, err
     assert result_in(tmp_path / "out0") == result_in(tmp_path / "a") and names(cache) == stored
 
 

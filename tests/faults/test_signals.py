@@ -137,8 +137,8 @@ def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pa
     assert not list(out.rglob(".nho-*"))
     written = [result_in(out / name, report=False) for name in ("p000", "p001", "p002")]
     assert any(written)
-    code, told, err = run_here(*words, *changes(*QUICK))
-    assert code == 0 and "3 of 3 pairs ok" in told, err
+    code, shown, err = run_here(*words, *changes(*QUICK))
+    assert code == 0 and "3 of 3 pairs ok" in shown, err
     assert "pairs are done already" in err
 
 

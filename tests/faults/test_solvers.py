@@ -1,4 +1,4 @@
-"""Solvers that fail: tried again with shifts relative to the matrix, then told in a sentence."""
+"""Solvers that fail: tried again with shifts relative to the matrix, then one clear sentence."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def test_an_eigenproblem_that_never_converges_names_the_surface_and_a_remedy(
 ):
     failing(what, 99, error)
     named = Laplacian(operator.stiffness, operator.mass, "scan.ply")
-    with pytest.raises(SolverError, match=r"^scan\.ply: the eigenproblem .*remesh it$") as told:
+    with pytest.raises(SolverError, match=r"^scan\.ply: the eigenproblem .*remesh it$") as raised:
         SOLVES[solve](named)
-    assert str(error) in str(told.value) and "\n" not in str(told.value)
+    assert str(error) in str(raised.value) and "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

@@ -141,8 +141,8 @@ def test_a_match_into_the_folder_of_a_pair_does_not_pass_for_the_batchs_own(pair
         assert code == 0 or "p000: its files changed while it ran" in err, err
     foreign = result_in(out / "p000")
     assert foreign is not None and foreign == result_in(out / "p001")  # the other pair's, whole
-    code, told, _ = run_here(*batch)
-    assert code == 0 and "3 of 3 pairs ok" in told
+    code, shown, _ = run_here(*batch)
+    assert code == 0 and "3 of 3 pairs ok" in shown
     assert result_in(out / "p000") not in (None, foreign)
 
 

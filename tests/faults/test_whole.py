@@ -1,4 +1,4 @@
-"""Folders and files appear whole; what dead processes left is told from what living ones write."""
+"""Folders and files appear whole; leftovers of dead processes are known from work of living ones."""
 
 from __future__ import annotations
 
@@ -206,11 +206,11 @@ def test_killed_between_two_files_at_a_mount_point_nothing_reads_as_complete(tmp
 
 
 def test_an_error_names_the_folder_that_the_user_knows(tmp_path):
-    with pytest.raises(CannotWrite) as told:
+    with pytest.raises(CannotWrite) as raised:
         with whole_folder(tmp_path / "out", "last", anything) as staging:
             write_whole(staging / "absent" / "file", "x")
-    assert str(told.value).startswith(f"{tmp_path / 'out'}: cannot be written")
-    assert ".nho-" not in str(told.value) and names(tmp_path) == []
+    assert str(raised.value).startswith(f"{tmp_path / 'out'}: cannot be written")
+    assert ".nho-" not in str(raised.value) and names(tmp_path) == []
 
 
 # Single files
@@ -246,5 +246,5 @@ def test_unfinished_files_are_swept_and_no_others(tmp_path):
     ("number", "remedy"), [(28, "make room"), (27, "make room"), (30, "may write"), (2, "folder")]
 )
 def test_what_the_system_says_comes_with_a_remedy(number, remedy):
-    told = str(CannotWrite.to("out", OSError(number, os.strerror(number))))
-    assert told.startswith(f"out: cannot be written ({os.strerror(number)}); ") and remedy in told
+    shown = str(CannotWrite.to("out", OSError(number, os.strerror(number))))
+    assert shown.startswith(f"out: cannot be written ({os.strerror(number)}); ") and remedy in shown

@@ -235,7 +235,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(
         assert names(tmp_path) == []
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(pair, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_and_leaves_nothing(pair, tmp_path, monkeypatch):
     def full_disk(*_, **__):
         raise OSError(28, "No space left on device")
 

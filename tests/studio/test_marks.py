@@ -56,7 +56,7 @@ def test_landmarks_of_one_shape_join_pairs_of_the_same_name() -> None:
     assert [p.name for p in marks.without_side("full").pairs] == ["nose", "chin"]
 
 
-def test_a_pair_that_is_gone_is_told() -> None:
+def test_a_pair_that_is_gone_is_reported() -> None:
     with pytest.raises(InputError, match="deleted"):
         Marks().moved(7, "full", A)
 

@@ -80,7 +80,7 @@ def test_the_address_holds_a_token_of_this_start_and_of_this_machine(studio: Stu
 
 
 @pytest.mark.parametrize("token", ["", "x", "A" * 24, "%00", "..", "état"])
-def test_without_the_token_nothing_is_told_or_done(studio: Studio, token: str) -> None:
+def test_without_the_token_nothing_is_sent_or_done(studio: Studio, token: str) -> None:
     for path, body in (("", None), ("state", None), ("events", None), ("clear", b"{}")):
         status, answer, _ = ask(studio, path, body, token=quote(token))
         assert status == 403 and studio.token.encode() not in answer
@@ -221,12 +221,12 @@ def test_a_match_by_hand_downloads_what_nho_match_would_write(
     link.request("GET", f"/{studio.token}/events")
     events = link.getresponse()
     assert say(studio, "match")[0] == 200
-    told = []
+    shown = []
     while studio.session.outcome is None:
         line = events.readline()
         if line.startswith(b"data: "):
-            told.append(json.loads(line[6:]))
-    assert any("job" in event for event in told)
+            shown.append(json.loads(line[6:]))
+    assert any("job" in event for event in shown)
     status, body, _ = ask(studio, "download/result.zip")
     assert status == 200
     with zipfile.ZipFile(io.BytesIO(body)) as archive:

@@ -167,11 +167,11 @@ def test_another_mesh_takes_its_marks_along(opened: Opened, whole: Mesh, piece: 
 def test_the_first_suggestion_is_far_from_all_marks(opened: Opened, piece: Cut) -> None:
     assert opened.session.state()["suggestion"] is None
     opened.pair(*some_pairs(piece)[0])
-    told = opened.session.state()["suggestion"]
+    shown = opened.session.state()["suggestion"]
     mesh = piece.mesh
     away = np.linalg.norm(mesh.vertices - mesh.vertices[some_pairs(piece)[0][0]], axis=1)
-    assert away[told["mark"]["vertex"]] > 0.8 * away.max()
-    assert "partner" not in told
+    assert away[shown["mark"]["vertex"]] > 0.8 * away.max()
+    assert "partner" not in shown
 
 
 def test_a_mesh_that_is_being_prepared_holds_nobody_up(

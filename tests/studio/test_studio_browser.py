@@ -143,7 +143,7 @@ def test_from_nothing_to_a_downloaded_result(page: Any, sample: Sample, tmp_path
     with page.expect_download() as coming:
         page.locator("#save-anchors").select_option(".csv")
     assert Path(coming.value.path()).read_text().count("\n") == 7
-    # One more anchor where the page suggests it: the old result is told to be old.
+    # One more anchor where the page suggests it: the old result is marked as old.
     page.keyboard.press("n")
     page.wait_for_timeout(300)
     assert page.locator("#suggestion").is_visible()

@@ -93,11 +93,11 @@ def test_marks_go_out_and_come_back_in_every_format(
         assert [p["name"] for p in after] == [p["name"] for p in before]
 
 
-def test_what_is_wrong_with_a_file_of_pairs_is_told_wherever_it_falls(
+def test_what_is_wrong_with_a_file_of_pairs_is_reported_wherever_it_falls(
     studio: Studio, whole: Mesh, piece: Cut
 ) -> None:
     opened(studio, whole, piece)
-    told = {
+    shown = {
         upload(studio, "p.csv", b"partial,full\n0,99999\n", s)[1]["error"] for s in ("", "full")
     }
-    assert len(told) == 1 and "99999" in told.pop()
+    assert len(shown) == 1 and "99999" in shown.pop()

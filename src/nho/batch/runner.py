@@ -106,7 +106,7 @@ def run_batch(
     with ExitStack() as stack:
         warning = stack.enter_context(folder_lock(out))
         refuse_links([*state_folders(out), *(out / pair.name for pair in pairs)])
-        table = _Table(pairs, out, progress)
+        table = _Summary(pairs, out, progress)
         if warning:
             table.notify(warning)
         write_whole(out / STATE / "README", f"{_MARK}: lock and records, needed to resume\n")
@@ -132,8 +132,8 @@ def run_batch(
         return table.rows
 
 
-class _Table:
-    """The summary as it fills."""
+class _Summary:
+    """The table as it fills."""
 
     def __init__(
         self, pairs: Sequence[BatchPair], out: Path, progress: BatchCallback | None

@@ -96,5 +96,5 @@ class Pace:
 
 def _kind(stage: str) -> str:
     """The stage without the number of its round, of which fitting an operator is a part."""
-    name = stage.split()[0]
+    name = stage.split(maxsplit=1)[0]
     return "round" if name == "operator" else name
