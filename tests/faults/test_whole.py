@@ -1,4 +1,4 @@
-"""Folders and files appear whole; leftovers of dead processes are known from work of living ones."""
+"""Folders and files appear whole; what dead processes left goes, what living ones write stays."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Session:
         self.history = MarkHistory(Marks())
         self.outcome: MatchOutcome | None = None
         self._pace: Pace | None = None
-        self._last_pace: tuple[tuple[object, ...], dict[str, float]] | None = None
+        self._last_seconds: dict[tuple[object, ...], dict[str, float]] = {}  # of the last match
         self._opened = self._matched = self.revision = 0
         self._notice: dict[str, Any] = {"text": "", "kind": "", "number": 0}
         self._suggestion: tuple[object, dict[str, object] | None] = (None, None)
@@ -141,10 +141,8 @@ class Session:
             settings = preset(preset_name)
             shares = typical_shares(settings, len(pairs))
             alike = (partial.version, full.version, preset_name, tuple(shares))
-            known = self._last_pace is not None and self._last_pace[0] == alike
-            if known and self._last_pace is not None:
-                shares = self._last_pace[1]
-            pace = Pace(shares, settings.recipe.rounds, known)
+            known = alike in self._last_seconds
+            pace = Pace(self._last_seconds.get(alike, shares), settings.recipe.rounds, known)
             self._matched += 1
             number = self._matched
             anchors = self.marks.anchors(partial.mesh, full.mesh)
@@ -163,7 +161,7 @@ class Session:
                         return
                     self._pace = None
                     if outcome is not None:
-                        self._last_pace = (alike, pace.seconds)
+                        self._last_seconds = {alike: pace.seconds}
                         self.outcome = outcome
                         self._say("")
                     elif isinstance(event, MatchFailure):
