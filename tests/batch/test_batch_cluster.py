@@ -79,7 +79,7 @@ def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
 
             victim = wait_until(busy)[0]
             os.kill(pids[victim], signal.SIGKILL)
-        _, err = run.communicate(timeout=120)
+        _, err = run.communicate(timeout=300)
         assert run.returncode == 0, err
         assert [process.poll() is None for process in processes].count(False) == 1
         rows = read_summary(out)
@@ -87,7 +87,7 @@ def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
         assert not list(out.glob(".nho-*"))
         before = times(out)
         run = start(*command(path, out, "--scheduler", address, "--no-report", changes=SLOW))
-        _, err = run.communicate(timeout=120)
+        _, err = run.communicate(timeout=300)
         assert run.returncode == 0 and "6 of 6 pairs are done already" in err
         assert times(out) == before
 
@@ -95,7 +95,7 @@ def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
         run = start(*command(path, out, "--scheduler", address, "--seed", 1, changes=SLOW))
         wait_until(lambda: "ok" in statuses(out) and "skipped" in statuses(out))
         processes[0].kill()
-        _, err = run.communicate(timeout=120)
+        _, err = run.communicate(timeout=300)
         assert run.returncode == 1 and "is gone; finished pairs are kept" in err
         assert "Traceback" not in err
         assert "ok" in statuses(out)
