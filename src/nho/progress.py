@@ -1,4 +1,4 @@
-"""What a running match tells its caller: one callback, one event type."""
+"""Progress of a running match: one callback, one event type."""
 
 from __future__ import annotations
 

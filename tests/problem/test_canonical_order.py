@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from nho.geometry.mesh import Mesh
-from nho.problem.preparation import canonical_order, reordered
+from nho.problem.preparation import canonical_order, prepare
 
 
 @pytest.fixture(scope="module")
 def order(piece):
-    return canonical_order(piece.mesh)
+    return canonical_order(piece.mesh.vertices)
 
 
 def shuffled(mesh: Mesh, seed: int) -> tuple[Mesh, np.ndarray]:
@@ -32,7 +32,7 @@ def test_it_is_a_permutation_by_distance_to_the_middle(piece, order):
 @pytest.mark.parametrize("seed", range(3))
 def test_permuted_vertices_give_the_permuted_order(piece, order, seed):
     mesh, place = shuffled(piece.mesh, seed)
-    np.testing.assert_array_equal(canonical_order(mesh), place[order])
+    np.testing.assert_array_equal(canonical_order(mesh.vertices), place[order])
 
 
 def test_permutations_of_a_symmetric_shape_are_undone_too():
@@ -43,31 +43,30 @@ def test_permutations_of_a_symmetric_shape_are_undone_too():
         [np.column_stack([a, a + size, a + size + 1]), np.column_stack([a, a + size + 1, a + 1])]
     )
     mesh = Mesh(0.1 * np.column_stack([i, j, 0 * i]), faces)
-    order = canonical_order(mesh)
+    order = canonical_order(mesh.vertices)
     for seed in range(5):  # a mean over vertices in another order would round differently
         other, place = shuffled(mesh, seed)
-        np.testing.assert_array_equal(canonical_order(other), place[order])
+        np.testing.assert_array_equal(canonical_order(other.vertices), place[order])
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-4, 3e5])
 def test_rigid_motion_and_scale_do_not_matter(piece, order, scale):
     turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
     moved = Mesh(scale * (piece.mesh.vertices @ turn + [1.0, 2.0, 3.0]), piece.mesh.faces)
-    np.testing.assert_array_equal(canonical_order(moved), order)
+    np.testing.assert_array_equal(canonical_order(moved.vertices), order)
 
 
-def test_reordered_keeps_geometry_and_the_order_of_corners(piece, order):
-    mesh, face_order = reordered(piece.mesh, order)
-    np.testing.assert_array_equal(mesh.vertices, piece.mesh.vertices[order])
-    np.testing.assert_array_equal(np.sort(face_order), np.arange(len(piece.mesh.faces)))
+def test_prepared_meshes_keep_geometry_and_the_order_of_corners(whole, piece, order):
+    side = prepare(piece.mesh, whole, None).partial
+    np.testing.assert_array_equal(side.given_of_solver, order)
+    np.testing.assert_array_equal(np.sort(side.given_face), np.arange(len(piece.mesh.faces)))
     np.testing.assert_array_equal(
-        mesh.vertices[mesh.faces], piece.mesh.vertices[piece.mesh.faces[face_order]]
+        side.given_of_solver[side.mesh.faces], piece.mesh.faces[side.given_face]
     )
 
 
-def test_every_file_of_one_surface_gives_the_same_mesh(piece, order):
-    mesh, _ = reordered(piece.mesh, order)
-    other, place = shuffled(piece.mesh, 7)
-    again, _ = reordered(other, canonical_order(other))
-    np.testing.assert_array_equal(again.vertices, mesh.vertices)
-    np.testing.assert_array_equal(again.faces, mesh.faces)
+def test_every_file_of_one_surface_gives_the_same_mesh(whole, piece):
+    side = prepare(piece.mesh, whole, None).partial
+    again = prepare(shuffled(piece.mesh, 7)[0], whole, None).partial
+    np.testing.assert_array_equal(again.mesh.vertices, side.mesh.vertices)
+    np.testing.assert_array_equal(again.mesh.faces, side.mesh.faces)

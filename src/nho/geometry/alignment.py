@@ -7,7 +7,7 @@ import numpy as np
 from nho.geometry.mesh import FloatArray
 
 _MOST_ITERATIONS = 30
-_SINGULAR = 1e-9  # determinant over cubed norm; below it only an SVD tells the rotation
+_SINGULAR = 1e-9  # determinant over cubed norm; below it an SVD is needed
 
 
 def similarity(start: np.ndarray, goal: np.ndarray) -> tuple[float, FloatArray, FloatArray]:

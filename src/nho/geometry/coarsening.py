@@ -1,9 +1,8 @@
 """The same surface with fewer vertices, all of them vertices it had before.
 
-Well-spread vertices are chosen, every other vertex joins the nearest of them along edges, and
-wherever three of these cells meet there is a triangle: the dual of a Voronoi diagram on the
-surface. Chosen vertices, a rim and the orientation stay what they were, triangles come out nearly
-equilateral and of one size, and every old vertex knows the new one it belongs to.
+The dual of a Voronoi diagram on the surface: evenly distributed vertices are chosen, every other
+vertex joins the nearest of them along edges, and where three of these cells meet there is a
+triangle. The rim and the orientation are kept; triangles are nearly equilateral and of one size.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _LOOK_AHEAD = 4096
 
 @dataclass(frozen=True)
 class Coarse:
-    """A coarser mesh and how it hangs together with the fine one.
+    """A coarser mesh and its index maps to the fine one.
 
     Attributes
     ----------
@@ -61,10 +60,10 @@ def coarsened(mesh: Mesh, count: int, keep: np.ndarray) -> Coarse:
         Vertices that must survive, and so must the components they are in.
     """
     graph = edge_graph(mesh)
-    spread = _Spread(mesh, np.unique(keep))
+    sampler = _Sampler(mesh, np.unique(keep))
     spacing = np.sqrt(_AREA_PER_VERTEX * mesh.area / count)
     for _ in range(_SPACINGS_TRIED):
-        chosen = spread.chosen(spacing)
+        chosen = sampler.chosen(spacing)
         share = len(chosen) / min(count, len(mesh.vertices))
         if _ALLOWED[0] < share < _ALLOWED[1]:
             break
@@ -74,12 +73,12 @@ def coarsened(mesh: Mesh, count: int, keep: np.ndarray) -> Coarse:
         faulty = cells.faulty()
         if not faulty.any():
             break
-        chosen = spread.denser(spacing / 2**number, chosen, faulty[cells.cell])
+        chosen = sampler.denser(spacing / 2**number, chosen, faulty[cells.cell])
         cells = _Cells(mesh, graph, chosen)
     return cells.without_unused().coarse()
 
 
-class _Spread:
+class _Sampler:
     """Choose vertices no closer to each other than a spacing, none farther from all of them.
 
     One after the other, each covers what is near it and faces its way; a vertex that is not yet

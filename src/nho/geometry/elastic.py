@@ -58,7 +58,7 @@ class Elastic:
         return factorised(self.stiffness + sp.diags(target_weights), self._name)
 
     def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
-        """(n, 3) right-hand side of the global step: every fan turned as the pose turns it."""
+        """(n, 3) right-hand side of the global step: every fan rotated as in the pose."""
         turn = self.rotations(positions) if turn is None else turn
         own = np.einsum("nij,nj->ni", turn, self._pull)
         around = self._beside @ np.concatenate([turn[:, :, axis] for axis in range(3)])
@@ -71,8 +71,8 @@ class Elastic:
         """(n,) relative misfit of every fan to a rigid motion, averaged over neighbours."""
         turn = self.rotations(positions) if turn is None else turn
         bent = positions[self._i] - positions[self._j]
-        turned = np.einsum("eij,ej->ei", turn[self._i], self._edges)
-        misfit = self._gather @ (self._w * ((bent - turned) ** 2).sum(axis=1))
+        rotated = np.einsum("eij,ej->ei", turn[self._i], self._edges)
+        misfit = self._gather @ (self._w * ((bent - rotated) ** 2).sum(axis=1))
         size = self._size
         for _ in range(smoothing):
             misfit, size = misfit + self._average @ misfit, size + self._average @ size

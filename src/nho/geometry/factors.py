@@ -1,4 +1,4 @@
-"""Solvers that do not give up at once, and say what to do when they do.
+"""Linear and eigen-solvers with fallbacks, and one clear error when all of them fail.
 
 `attempted` is the one place where a failure of SuperLU, ARPACK or LAPACK is caught: every solve
 is a list of attempts, each a little more forgiving than the one before. Shifts that help a matrix
@@ -92,12 +92,12 @@ def attempted(name: str, what: str, attempts: Mapping[str, Callable[[], Solution
     Parameters
     ----------
     name : str
-        Of the surface.
+        The surface, for messages.
     what : str
         What is solved.
     attempts : mapping
-        From how it is tried, in words, to a function. Of the errors of solvers
-        (`ArpackNoConvergence` and "exactly singular" among them) only the last one counts.
+        From how it is tried, in words, to a function. Only the last error of a solver
+        (`ArpackNoConvergence`, "exactly singular" ...) is reported.
     """
     failure: Exception | None = None
     for how, attempt in attempts.items():

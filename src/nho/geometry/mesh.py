@@ -28,9 +28,8 @@ _LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1024
 class Mesh:
     """A triangle mesh in the user's own numbering.
 
-    Both arrays are copied and read-only. Everything below is computed on first use and kept;
-    lengths are in the unit of the vertices. Faces may be degenerate, vertices unused and edges
-    non-manifold: `nho.geometry.repair` deals with them and keeps the index maps.
+    Both arrays are copied and read-only. Properties are computed on first use; lengths are in the
+    unit of the vertices. Faces may be degenerate, vertices unused and edges non-manifold.
 
     Parameters
     ----------
@@ -49,8 +48,7 @@ class Mesh:
     def __post_init__(self) -> None:
         vertices = _checked_vertices(self.vertices, self.name)
         faces = _checked_faces(self.faces, len(vertices), self.name)
-        object.__setattr__(self, "vertices", _frozen(vertices))
-        object.__setattr__(self, "faces", _frozen(faces))
+        vars(self).update(vertices=_frozen(vertices), faces=_frozen(faces))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays would be writable.
@@ -199,13 +197,11 @@ class Mesh:
         """(n,) connected component of every vertex, numbered by first vertex; -1 if unused."""
         used = np.zeros(self.n_vertices, dtype=bool)
         used[self.faces] = True
-        start, end = self.edges.T
         graph = coo_array(
-            (np.ones(len(start), dtype=np.int8), (start, end)),
+            (np.ones(len(self.edges), dtype=np.int8), tuple(self.edges.T)),
             shape=(self.n_vertices, self.n_vertices),
         )
         _, labels = connected_components(graph, directed=False)
-        labels = labels.astype(np.int64)
         _, first, inverse = np.unique(labels[used], return_index=True, return_inverse=True)
         rank = np.empty(len(first), dtype=np.int64)
         rank[np.argsort(first)] = np.arange(len(first))
@@ -220,9 +216,11 @@ def trusted_mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, name: str) -> Me
     The arrays become the mesh's own and read-only; they are copied only if they are not contiguous.
     """
     mesh = object.__new__(Mesh)
-    object.__setattr__(mesh, "vertices", _frozen(np.ascontiguousarray(vertices, dtype=np.float64)))
-    object.__setattr__(mesh, "faces", _frozen(np.ascontiguousarray(faces, dtype=np.int64)))
-    object.__setattr__(mesh, "name", name)
+    vars(mesh).update(
+        vertices=_frozen(np.ascontiguousarray(vertices, dtype=np.float64)),
+        faces=_frozen(np.ascontiguousarray(faces, dtype=np.int64)),
+        name=name,
+    )
     return mesh
 
 

@@ -1,7 +1,4 @@
-"""Relief: the signed mean curvature of a surface at several scales.
-
-Distances tell where a point is, relief tells what shape it has there: ridge, dent or fold.
-"""
+"""Relief: the signed mean curvature of a surface at several scales (ridge, dent or fold)."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ def relief(mesh: Mesh, operator: Laplacian) -> np.ndarray:
 
 
 def standardised(partial: np.ndarray, full: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Relief of both shapes in standard deviations of the full one's."""
-    spread = full.std(axis=0)
-    spread = np.where(spread > 0, spread, 1.0)
-    return partial / spread, full / spread
+    """(n, scales) relief of both shapes, in standard deviations over the full one."""
+    std = full.std(axis=0)
+    std = np.where(std > 0, std, 1.0)
+    return partial / std, full / std

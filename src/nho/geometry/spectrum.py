@@ -1,8 +1,8 @@
-"""Laplace-Beltrami operator and its eigenbases (paper, Sec. 3).
+"""Laplace-Beltrami operator and its eigenbases, ``L phi = lambda a phi`` (paper, Sec. 3).
 
-The weak Laplacian ``L`` (sparse, positive semi-definite) and the lumped mass ``a`` (vertex areas)
-define the eigenproblem ``L phi = lambda a phi``. The full shape keeps its natural (Neumann)
-boundary; on the partial shape the eigenfunctions vanish on the boundary (Dirichlet).
+Legend: weak Laplacian L (sparse, positive semi-definite), lumped mass a (vertex areas). The full
+shape keeps its natural (Neumann) boundary; on the partial shape the eigenfunctions vanish on the
+boundary (Dirichlet).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Laplacian:
     mass : (n,) float array
         Lumped vertex areas, in squared length units of the mesh.
     name : str
-        Of the mesh, for errors.
+        The mesh, for errors.
     """
 
     stiffness: sp.csc_matrix
@@ -82,7 +82,7 @@ def neumann_basis(operator: Laplacian, count: int) -> Basis:
 def dirichlet_basis(operator: Laplacian, boundary: np.ndarray, count: int) -> Basis:
     """The first ``count`` eigenpairs that vanish at the vertices of the mask ``boundary``."""
     inside = np.flatnonzero(~boundary)
-    stiffness = operator.stiffness[inside][:, inside]
+    stiffness = sp.csc_matrix(operator.stiffness[inside][:, inside])
     interior = _lowest(stiffness, operator.mass[inside], count, operator.name)
     functions = np.zeros((len(boundary), interior.functions.shape[1]))
     functions[inside] = interior.functions
@@ -115,11 +115,11 @@ def cached_basis(
 
 def hamiltonian_basis(operator: Laplacian, potential: np.ndarray, count: int) -> Basis:
     """The first ``count`` eigenpairs of ``Delta + potential``, on the mesh itself."""
-    stiffness = operator.stiffness + sp.diags(operator.mass * potential)
+    stiffness = sp.csc_matrix(operator.stiffness + sp.diags(operator.mass * potential))
     return _lowest(stiffness, operator.mass, count, operator.name)
 
 
-def _lowest(stiffness: sp.spmatrix, mass: np.ndarray, count: int, name: str) -> Basis:
+def _lowest(stiffness: sp.csc_matrix, mass: np.ndarray, count: int, name: str) -> Basis:
     """Lowest eigenpairs of ``stiffness x = lambda mass x`` (at most as many as unknowns)."""
     n = len(mass)
     count = min(count, n)

@@ -83,11 +83,11 @@ def _split(faces: np.ndarray, middle: np.ndarray) -> np.ndarray:
     rows = np.arange(len(faces))[:, None]
     marked = middle >= 0
     number = marked.sum(axis=1)
-    # Turn every face so that a lone split side, or a lone whole one, comes first.
+    # Rotate the corners of every face so that a lone split side, or a lone whole one, comes first.
     first = np.where(number == 1, marked.argmax(axis=1), (~marked).argmax(axis=1))
-    turn = (first[:, None] + np.arange(3)) % 3
-    a, b, c = faces[rows, turn].T
-    ab, bc, ca = middle[rows, turn].T
+    order = (first[:, None] + np.arange(3)) % 3
+    a, b, c = faces[rows, order].T
+    ab, bc, ca = middle[rows, order].T
     zero, one, two, three = (number == k for k in range(4))
     pieces = [(zero, a, b, c), (one, a, ab, c), (one, ab, b, c)]
     pieces += [(two, a, b, bc), (two, a, bc, ca), (two, ca, bc, c)]

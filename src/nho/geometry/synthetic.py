@@ -46,7 +46,7 @@ def take_faces(mesh: Mesh, face_mask: np.ndarray) -> Cut:
     ----------
     mesh : Mesh
     face_mask : (m,) bool array
-        True for a face to keep. Faces hang together where they share an edge, not a mere vertex.
+        True for a face to keep. Faces are connected where they share an edge, not a mere vertex.
     """
     face_mask = np.asarray(face_mask)
     if face_mask.dtype != bool or face_mask.shape != (len(mesh.faces),):
@@ -120,7 +120,7 @@ def cut_by_balls(mesh: Mesh, count: int, radius: float, seed: int) -> Cut:
     radius : float
         In units of the square root of the mesh's area, measured along edges.
     seed : int
-        Of the centres, which are drawn without repetition, by the area around each vertex.
+        Draws the centres, without repetition, by the area around each vertex.
     """
     if not 1 <= count <= len(mesh.vertices):
         raise InputError(f"{count} balls; give between 1 and {len(mesh.vertices)} (the vertices)")
@@ -205,7 +205,7 @@ def _icosahedron() -> tuple[np.ndarray, np.ndarray]:
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
     flat = np.column_stack([np.zeros(4), signs[:, 0], signs[:, 1] * golden])
     vertices = np.vstack([np.roll(flat, k, axis=1) for k in range(3)])
-    # Faces are the triples of mutual neighbours (edge length 2), turned to look outward.
+    # Faces are the triples of mutual neighbours (edge length 2), facing outward.
     near = np.abs(np.linalg.norm(vertices[:, None] - vertices, axis=2) - 2) < 0.1
     faces = [
         (i, j, k)

@@ -1,7 +1,7 @@
 """Tangent planes: a frame at every vertex, and the gradient of functions, as complex numbers.
 
 The real part lies along the first axis of the frame of each vertex. Turning the surface inside out
-conjugates gradients; turning a frame multiplies them there by a number of length one.
+conjugates gradients; rotating a frame multiplies them there by a number of length one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def gradient(mesh: Mesh, damping: float = 0.0) -> sp.csr_matrix:
     """(n, n) complex: the tangent vector that best explains the differences along all edges.
 
     At each vertex it is the least-squares solution g of ``<g, e_j> = f_j - f_i`` over the edges
-    e_j to its neighbours, laid into the tangent plane; on a plane it is exact for linear functions.
+    e_j to its neighbours, projected to the tangent plane; on a plane it is exact for linear ones.
     Where all edges point along one line, the part of g across it is zero.
 
     Parameters

@@ -50,15 +50,7 @@ class Anchors:
 
     @classmethod
     def read(cls, files: Files, partial: Mesh, full: Mesh, flip: str = "none") -> Anchors:
-        """Anchors from a file of pairs, or from two files (partial, full) of landmarks.
-
-        Parameters
-        ----------
-        files : path, or two paths
-            The suffixes choose the formats: see docs/files.md.
-        flip : {"none", "partial", "full", "both"}
-            Where to negate x and y of the coordinates, for files in LPS and meshes in RAS.
-        """
+        """The same as `nho.read_anchors`."""
         return cls.from_landmarks(read_pairs(files), partial, full, flip)
 
     @classmethod
@@ -165,6 +157,13 @@ def read_anchors(files: Files, partial: Mesh, full: Mesh, flip: str = "none") ->
     A CSV of pairs has the columns ``partial,full`` (vertex indices counted from 0) or
     ``partial_x, partial_y, partial_z, full_x, full_y, full_z`` (coordinates, projected to the
     surfaces), and optionally ``name``. All formats: docs/files.md.
+
+    Parameters
+    ----------
+    files : path, or two paths
+        The suffixes choose the formats.
+    flip : {"none", "partial", "full", "both"}
+        Where to negate x and y of the coordinates, for files in LPS and meshes in RAS.
     """
     return Anchors.read(files, partial, full, flip)
 

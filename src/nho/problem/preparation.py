@@ -260,31 +260,30 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
             f"{given.name}: the surface has {len(wanted)} connected components with anchors; "
             "the method is made for one, so check the result"
         )
-    renumber = np.cumsum(keep) - 1
-    kept_faces = np.flatnonzero(keep[done.mesh.faces[:, 0]])
-    vertices = done.mesh.vertices[keep]
-    mesh = trusted_mesh(vertices, renumber[done.mesh.faces[kept_faces]], given.name)
-    flipped = faces_to_flip(mesh)
+    kept, kept_faces = np.flatnonzero(keep), np.flatnonzero(keep[done.mesh.faces[:, 0]])
+    faces = done.mesh.faces[kept_faces]
+    flipped = faces_to_flip(trusted_mesh(done.mesh.vertices, faces, given.name))
     if flipped.any():
         first = done.given_face[kept_faces[np.argmax(flipped)]]
         notes.append(
             f"{given.name}: turned over {int(flipped.sum())} of {len(flipped)} faces, which ran "
             f"the other way round than their neighbours (first: face {first})"
         )
-        faces = np.where(flipped[:, None], mesh.faces[:, [0, 2, 1]], mesh.faces)
-        mesh = trusted_mesh(vertices, faces, given.name)
-    order = canonical_order(mesh)
-    mesh, face_order = reordered(mesh, order)
-    given_of_solver = done.given_of_solver[keep][order]
-    place = np.full(len(keep), -1)
-    place[np.flatnonzero(keep)[order]] = np.arange(len(order))
+        faces = np.where(flipped[:, None], faces[:, [0, 2, 1]], faces)
+    order = kept[canonical_order(done.mesh.vertices[kept])]
+    place = np.full(done.mesh.n_vertices, -1)
+    place[order] = np.arange(len(order))
+    faces = place[faces]
+    # Corners keep their order within a face, so barycentric weights stay what they were.
+    face_order = np.lexsort(np.sort(faces, axis=1).T[::-1])
+    vertices = done.mesh.vertices[order]
+    mesh = Mesh(vertices - vertices.mean(axis=0), faces[face_order], given.name)
     solver_of_given = np.where(done.solver_of_given >= 0, place[done.solver_of_given], -1)
-    centred = mesh.moved(mesh.vertices - mesh.vertices.mean(axis=0))
-    faces = done.given_face[kept_faces[face_order]]
-    return Side(given, centred, solver_of_given, given_of_solver, faces), notes
+    given_face = done.given_face[kept_faces[face_order]]
+    return Side(given, mesh, solver_of_given, done.given_of_solver[order], given_face), notes
 
 
-def canonical_order(mesh: Mesh) -> np.ndarray:
+def canonical_order(vertices: np.ndarray) -> np.ndarray:
     """(n,) vertices by their distance to the mean vertex; ties, by symmetry, by coordinates.
 
     Training amplifies the rounding of sums, and sums depend on order. So the solver never sees the
@@ -292,18 +291,6 @@ def canonical_order(mesh: Mesh) -> np.ndarray:
     (unless it is symmetric). Anchors do not count, so that a spectrum kept from one match serves
     the next.
     """
-    x, y, z = mesh.vertices.T
-    centre = np.sort(mesh.vertices, axis=0).mean(axis=0)  # summed from small to large: order-free
-    return np.lexsort((z, y, x, np.linalg.norm(mesh.vertices - centre, axis=1)))
-
-
-def reordered(mesh: Mesh, order: np.ndarray) -> tuple[Mesh, np.ndarray]:
-    """The mesh with vertices in ``order`` and faces sorted, and the (m,) old index of each face.
-
-    Corners keep their order within a face, so barycentric weights stay what they were.
-    """
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    faces = place[mesh.faces]
-    face_order = np.lexsort(np.sort(faces, axis=1).T[::-1])
-    return trusted_mesh(mesh.vertices[order], faces[face_order], mesh.name), face_order
+    x, y, z = vertices.T
+    centre = np.sort(vertices, axis=0).mean(axis=0)  # summed from small to large: order-free
+    return np.lexsort((z, y, x, np.linalg.norm(vertices - centre, axis=1)))

@@ -171,8 +171,8 @@ class Cache:
 
     def _complain(self, problem: OSError) -> None:
         with self._complaining:  # threads meet the same problem at the same time
-            told, self._complained = self._complained, True
-        if not told:
+            before, self._complained = self._complained, True
+        if not before:
             why = problem.strerror or problem
             log.warning("cache %s does not work (%s); going on without", self.folder, why)
 
@@ -209,7 +209,7 @@ def _surroundings() -> list[str]:
 
 
 def _layout(array: np.ndarray) -> Literal["C", "F"]:
-    """What a file can tell of the memory layout: columns first, or else rows first."""
+    """The memory layout as a file can store it: columns first, or else rows first."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as one exception, and moments in which they have to wait.
+"""Ctrl-C and SIGTERM as one exception, and blocks in which they are deferred.
 
 The command line turns both signals into `Stopped` (`stops_raised`). Python callers who do not ask
 for this keep whatever handling of signals they have.
@@ -24,7 +24,7 @@ class Stopped(KeyboardInterrupt):
     Attributes
     ----------
     number : int
-        Of the signal.
+        The signal.
     """
 
     def __init__(self, number: int = signal.SIGINT) -> None:
@@ -38,19 +38,19 @@ class Stopped(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """As a shell tells it: 130 or 143."""
+        """As shells report it: 130 or 143."""
         return 128 + self.number
 
 
 @contextmanager
 def stops_raised() -> Iterator[None]:
-    """Both signals raise `Stopped` meanwhile; only the main thread may ask for that."""
+    """Both signals raise `Stopped` in this block; in threads other than the main one: no effect."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     # Who started us in the background, or with `nohup`, may have had them ignored.
-    heard = [number for number in _WORDS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _on_signal) for number in heard}
+    handled = [number for number in _WORDS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _on_signal) for number in handled}
     # While Python shuts down there is nothing left to tidy up, and a traceback would only confuse.
     atexit.register(_die_quietly)
     try:

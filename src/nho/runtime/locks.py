@@ -1,8 +1,8 @@
-"""Who is at work on a folder: locks that end with their process, however it ends.
+"""Locks of folders that end with their process, however it ends.
 
-They tell a folder that a living process is writing from one that a killed process left. The lock
-is the operating system's, on the open folder itself, so no lock file lies about. Where a file
-system knows no such locks (folders on NFS, for one), only age tells.
+They distinguish a folder that a living process is writing from one that a killed process left. The
+lock is the operating system's, on the open folder itself, so there is no lock file. Where a file
+system has no such locks (folders on NFS, for one), age decides.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ else:
 def try_lock(handle: int) -> bool | None:
     """Lock an open file or folder until it is closed: True; False if another process has it.
 
-    None if the file system knows no locks.
+    None if the file system has no locks.
     """
     try:
         _lock(handle)

@@ -21,7 +21,7 @@ def available_memory() -> int | None:
     """Bytes that can still be taken without swapping or breaking a limit; None if unknown.
 
     The smaller of what the machine has and what the control groups of this process (containers,
-    job schedulers) leave. Where the system does not tell what is free (macOS), all its memory.
+    job schedulers) leave. Where the system does not report what is free (macOS), all its memory.
     """
     known = [value for value in (_free_in_machine(), *_left_in_groups()) if value is not None]
     return max(0, min(known)) if known else None

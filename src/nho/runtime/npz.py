@@ -1,4 +1,4 @@
-"""Arrays out of ``.npz`` files that may be damaged or made to harm.
+"""Arrays out of ``.npz`` files that may be damaged or malicious.
 
 `numpy.load` allocates what the header of an array asks for and unpacks whatever an archive holds.
 Here nothing is allocated that the bytes of the file do not fill.
@@ -39,7 +39,7 @@ def load_arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
 
 
 def check_archive(archive: zipfile.ZipFile, size: int) -> None:
-    """Refuse an archive that could take far more memory or time than its size tells.
+    """Refuse an archive that could take far more memory or time than its size suggests.
 
     That is: packing that NumPy does not use, members that overlap or share a name, and more to
     unpack than arrays of a mesh are packed from.
@@ -61,7 +61,7 @@ def check_archive(archive: zipfile.ZipFile, size: int) -> None:
 def read_array(archive: zipfile.ZipFile, member: str) -> np.ndarray:
     """One array, never pickled, whose header promises exactly the bytes that follow it."""
     # All of it first: the checksum must hold. Not `archive.read`, which unpacks as much as there
-    # is, whatever size the archive tells.
+    # is, whatever size the archive states.
     with archive.open(member) as stream:
         raw = io.BytesIO(stream.read(archive.getinfo(member).file_size))
     version = np.lib.format.read_magic(raw)

@@ -1,4 +1,4 @@
-"""Rows in blocks over threads, with BLAS held at one thread.
+"""Rows in blocks over threads, with BLAS limited to one thread.
 
 The blocks depend on the number of rows only and results come back in block order, so sums over
 blocks have the same bits whatever the number of threads.
@@ -65,7 +65,7 @@ def thread_count(threads: int) -> int:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Open a pool of ``threads`` workers and hold every BLAS at one thread meanwhile."""
+    """A pool of ``threads`` workers; in the block every BLAS is limited to one thread."""
     count = thread_count(threads)
     with threadpool_limits(limits=1):
         if count == 1:

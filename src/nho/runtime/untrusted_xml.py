@@ -1,4 +1,4 @@
-"""XML from strangers as a tree of elements.
+"""Untrusted XML as a tree of elements.
 
 A document type may declare entities that grow a thousandfold when they are used, defaults that are
 repeated in every element, and files or addresses to be read. No format that is read here needs any
@@ -15,7 +15,7 @@ Element = ElementTree.Element
 
 
 class DoctypeRefused(ValueError):
-    """The document declares something of its own."""
+    """The document has a DOCTYPE with declarations."""
 
 
 def parse_xml(data: bytes | str) -> Element:
