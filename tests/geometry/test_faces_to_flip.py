@@ -11,25 +11,25 @@ BALL = bumpy_sphere(1, seed=1)
 PIECE = cut_by_plane(BALL, np.array([0.2, 0.5, 1.0]), keep_area=0.6).mesh
 
 
-def turned(mesh: Mesh, which: np.ndarray) -> Mesh:
+def flipped(mesh: Mesh, which: np.ndarray) -> Mesh:
     faces = np.where(which[:, None], mesh.faces[:, ::-1], mesh.faces)
     return Mesh(mesh.vertices, faces)
 
 
 @pytest.mark.parametrize("mesh", [BALL, PIECE], ids=["closed", "bounded"])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.4])
-def test_the_faces_that_were_turned_are_found(mesh, share):
+def test_the_faces_that_were_flipped_are_found(mesh, share):
     which = np.random.default_rng(3).random(len(mesh.faces)) < share
-    np.testing.assert_array_equal(faces_to_flip(turned(mesh, which)), which)
+    np.testing.assert_array_equal(faces_to_flip(flipped(mesh, which)), which)
 
 
 def test_the_majority_is_right():
     which = np.random.default_rng(3).random(len(BALL.faces)) < 0.7
-    np.testing.assert_array_equal(faces_to_flip(turned(BALL, which)), ~which)
+    np.testing.assert_array_equal(faces_to_flip(flipped(BALL, which)), ~which)
 
 
-def test_a_surface_turned_as_a_whole_is_left_alone():
-    assert not faces_to_flip(turned(BALL, np.ones(len(BALL.faces), dtype=bool))).any()
+def test_a_surface_flipped_as_a_whole_is_left_alone():
+    assert not faces_to_flip(flipped(BALL, np.ones(len(BALL.faces), dtype=bool))).any()
 
 
 def test_every_component_has_its_own_majority():
@@ -40,7 +40,7 @@ def test_every_component_has_its_own_majority():
     )
     which = np.arange(2 * m) >= m  # the second is inside out, which no neighbour contradicts
     which[[4, m + 7]] ^= True
-    np.testing.assert_array_equal(np.flatnonzero(faces_to_flip(turned(both, which))), [4, m + 7])
+    np.testing.assert_array_equal(np.flatnonzero(faces_to_flip(flipped(both, which))), [4, m + 7])
 
 
 def test_in_a_tie_the_first_face_stays():

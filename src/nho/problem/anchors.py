@@ -63,13 +63,9 @@ class Anchors:
         pairs = pairs.complete()
         notes = [*pairs.partial.notes, *pairs.full.notes, *pairs.notes]
         placed, indices = [], []
-        for side, mesh, landmarks in (
-            ("partial", partial, pairs.partial),
-            ("full", full, pairs.full),
-        ):
+        for side, mesh, given in (("partial", partial, pairs.partial), ("full", full, pairs.full)):
             flipped = flip in (side, "both")
-            if flipped:
-                landmarks = landmarks.flipped()
+            landmarks = given.flipped() if flipped else given
             notes += _axes_notes(landmarks, mesh, flipped)
             placed.append(landmarks.on(mesh, side))
             indices.append(np.where(landmarks.kind == VERTEX, landmarks.vertex, -1))

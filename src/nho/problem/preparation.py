@@ -81,8 +81,7 @@ class Problem:
         return replace(self, warnings=(*more, *self.warnings))
 
     def given_points(self, points: SurfacePoints) -> SurfacePoints:
-        """Points on the solver's full mesh, one per solver vertex of the partial shape, as points
-        on the given full mesh, one per given vertex of the partial shape."""
+        """A map from the solver's partial mesh to its full one, between the given meshes."""
         side = self.full
         face = np.where(points.face >= 0, side.given_face[points.face], -1)
         # Welding renames corners and flipping a face swaps two: find each weight its corner.
@@ -238,8 +237,7 @@ def _check_area(mesh: Mesh) -> None:
 
 
 def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
-    """Keep components that hold an anchor (the largest if there is none), flip faces so that they
-    agree, put in canonical order and centre."""
+    """Keep components with an anchor (or the largest), make faces agree, reorder and centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_given[anchored]])
     why = "hold no anchor"

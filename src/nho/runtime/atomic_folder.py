@@ -163,8 +163,7 @@ def _cannot_be_renamed(place: Path) -> bool:
 
 
 def _move_files(staging: Path, place: Path, last: str) -> None:
-    """Replace file by file; the one without which nothing reads as a result goes first and comes
-    last."""
+    """Replace file by file; the one that makes a folder complete is removed first, written last."""
     end = time.monotonic() + _PATIENCE
     while True:
         with locked(place) as free:

@@ -67,8 +67,9 @@ class Cache:
     def get_or_compute(
         self, kind: str, arrays: Arrays, parameters: Parameters, compute: Callable[[], Arrays]
     ) -> dict[str, np.ndarray]:
-        """What ``compute()`` returns, from disk if it is there: arrays of the caller's own, with
-        the same bits, type and memory layout whether the cache had them or not, or is off.
+        """What ``compute()`` returns, from disk if it is there.
+
+        The arrays are the caller's own, with the same bits, type and memory layout in any case.
 
         Parameters
         ----------
@@ -157,8 +158,7 @@ class Cache:
             total -= size
 
     def _files(self, suffix: Literal[".npz", ".tmp"]) -> Iterator[tuple[float, int, Path]]:
-        """Time of last use, size and path of our entries, or of unfinished ones: regular files of
-        the folder itself; links and everything else are not ours."""
+        """Time of last use, size and path of our entries, or of unfinished ones (no links)."""
         if self.folder is None or not self.folder.exists():
             return
         with os.scandir(self.folder) as listing:
@@ -227,8 +227,7 @@ def _digest(about: str, arrays: Arrays) -> bytes:
 
 
 def _owned(arrays: Arrays) -> dict[str, np.ndarray]:
-    """As if read from disk: a fresh result must not differ from a stored one, not even in layout,
-    since sums (and so the last bits of what follows) depend on it."""
+    """The arrays as if read from disk, in layout too: the last bits of sums depend on it."""
     return {k: np.require(a, requirements=[_layout(a), "W", "O"]) for k, a in arrays.items()}
 
 

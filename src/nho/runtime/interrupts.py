@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from types import FrameType
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-_deferring = 0  # how many blocks of `deferred` the main thread is in
-_waiting: int | None = None  # the signal that came meanwhile
 
 
 class Stopped(KeyboardInterrupt):
@@ -42,6 +40,16 @@ class Stopped(KeyboardInterrupt):
         return 128 + self.number
 
 
+class _Deferral:
+    """How many blocks of `deferred` the main thread is in, and the signal that came meanwhile."""
+
+    depth = 0
+    signal: int | None = None
+
+
+_deferral = _Deferral()
+
+
 @contextmanager
 def stops_raised() -> Iterator[None]:
     """Both signals raise `Stopped` in this block; in threads other than the main one: no effect."""
@@ -63,24 +71,22 @@ def stops_raised() -> Iterator[None]:
 @contextmanager
 def deferred() -> Iterator[None]:
     """A signal in this block is raised at its end; a second one is raised at once."""
-    global _deferring, _waiting
     if threading.current_thread() is not threading.main_thread():  # signals do not come here
         yield
         return
-    _deferring += 1
+    _deferral.depth += 1
     try:
         yield
     finally:
-        _deferring -= 1
-        if not _deferring and _waiting is not None:
-            number, _waiting = _waiting, None
+        _deferral.depth -= 1
+        if not _deferral.depth and _deferral.signal is not None:
+            number, _deferral.signal = _deferral.signal, None
             raise Stopped(number)
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
-    global _waiting
-    if _deferring and _waiting is None:
-        _waiting = number
+    if _deferral.depth and _deferral.signal is None:
+        _deferral.signal = number
         return
     raise Stopped(number)
 

@@ -10,7 +10,7 @@ import logging
 
 
 def printable(text: str) -> str:
-    """The same in one line, with everything that is no plain character spelt out (``\\x1b``)."""
+    r"""The same in one line, with everything that is no plain character spelt out (``\x1b``)."""
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)

@@ -8,7 +8,7 @@ written. Addresses are never followed.
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
+from xml.etree import ElementTree
 from xml.parsers import expat
 
 Element = ElementTree.Element
