@@ -125,7 +125,9 @@ def test_rotations_passed_on_change_nothing_and_are_used(elastic, whole):
     bent = whole.vertices + 0.2 * np.sin(3 * whole.vertices[:, [1, 2, 0]])
     turn = elastic.rotations(bent)
     np.testing.assert_array_equal(elastic.local_step(bent, turn), elastic.local_step(bent))
-    np.testing.assert_array_equal(elastic.distortion(bent, turn=turn), elastic.distortion(bent))
+    np.testing.assert_array_equal(
+        elastic.distortion(bent, rotations=turn), elastic.distortion(bent)
+    )
     still = np.broadcast_to(np.eye(3), turn.shape)
     np.testing.assert_allclose(
         elastic.local_step(bent, still), elastic.stiffness @ whole.vertices, atol=1e-9

@@ -57,21 +57,21 @@ class Elastic:
         """Factorised global step: stiffness plus (n,) target weights in absolute units."""
         return factorised(self.stiffness + sp.diags(target_weights), self._name)
 
-    def local_step(self, positions: np.ndarray, turn: np.ndarray | None = None) -> np.ndarray:
+    def local_step(self, positions: np.ndarray, rotations: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) right-hand side of the global step: every fan rotated as in the pose."""
-        turn = self.rotations(positions) if turn is None else turn
-        own = np.einsum("nij,nj->ni", turn, self._pull)
-        around = self._beside @ np.concatenate([turn[:, :, axis] for axis in range(3)])
+        rotations = self.rotations(positions) if rotations is None else rotations
+        own = np.einsum("nij,nj->ni", rotations, self._pull)
+        around = self._beside @ np.concatenate([rotations[:, :, axis] for axis in range(3)])
         right: FloatArray = 0.5 * (own + around)
         return right
 
     def distortion(
-        self, positions: np.ndarray, smoothing: int = 2, turn: np.ndarray | None = None
+        self, positions: np.ndarray, smoothing: int = 2, rotations: np.ndarray | None = None
     ) -> np.ndarray:
         """(n,) relative misfit of every fan to a rigid motion, averaged over neighbours."""
-        turn = self.rotations(positions) if turn is None else turn
+        rotations = self.rotations(positions) if rotations is None else rotations
         bent = positions[self._i] - positions[self._j]
-        rotated = np.einsum("eij,ej->ei", turn[self._i], self._edges)
+        rotated = np.einsum("eij,ej->ei", rotations[self._i], self._edges)
         misfit = self._gather @ (self._w * ((bent - rotated) ** 2).sum(axis=1))
         size = self._size
         for _ in range(smoothing):

@@ -136,7 +136,7 @@ class Bending:
             if alike and self._curvatures is not None:
                 place.append(self._curvatures)
             if number % _KEEP == 0:
-                bent = self.elastic.distortion(ahead, turn=rotations) / _TOLERATED
+                bent = self.elastic.distortion(ahead, rotations=rotations) / _TOLERATED
                 step = _Step(self, pull * self.elastic.unit / (1 + bent**2) ** 2, _ANCHOR_PULL)
                 near = _by_rows(pool, search.candidates, *place)
             closest = _by_rows(pool, lambda *rows: search.among(*rows)[1], near, *place)
