@@ -12,7 +12,12 @@ from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import dirichlet_basis, laplacian, neumann_basis
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.lab import baselines
-from nho.lab.baselines.hamiltonian_alignment import Alignment, query_basis, sights, unlikeness
+from nho.lab.baselines.hamiltonian_alignment import (
+    Alignment,
+    query_basis,
+    seen_by_modes,
+    unlikeness,
+)
 from nho.lab.baselines.hamiltonian_starts import gaussians, look_alikes
 from nho.operator.hamiltonian import ReducedHamiltonian, SparseHamiltonian
 
@@ -114,10 +119,10 @@ def test_the_true_region_looks_more_like_the_part_than_the_rest_does(whole):
     operator, own_operator = laplacian(unit), laplacian(cut.mesh)
     own, other = standardised(relief(cut.mesh, own_operator), relief(unit, operator))
     query = query_basis(cut.mesh, own_operator, 20)
-    wanted = sights(query, own_operator.mass, own)
+    wanted = seen_by_modes(query, own_operator.mass, own)
     alignment = Alignment(SparseHamiltonian(operator), operator.mass, query.eigenvalues)
     right, wrong = (
-        unlikeness(wanted, sights(alignment.modes(w), operator.mass, other))
+        unlikeness(wanted, seen_by_modes(alignment.modes(w), operator.mass, other))
         for w in (np.where(cut.kept_vertices, -9.0, 9.0), np.where(cut.kept_vertices, 9.0, -9.0))
     )
     assert right < wrong / 2

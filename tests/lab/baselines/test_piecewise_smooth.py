@@ -18,8 +18,8 @@ from nho.lab.baselines.piecewise_smooth import (
     found_back,
 )
 from nho.operator.field import NeuralField
-from nho.progress import ignore
 from nho.runtime.parallel import SERIAL
+from nho.runtime.run import Stage
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_the_field_overrules_scattered_errors_of_the_evidence(whole, piece):
     unit, energy = energy_of(whole, noisy, 0.6)
     basis = neumann_basis(laplacian(unit), 20)
     field = NeuralField(basis.functions, (128, 128), "tanh", np.random.default_rng(0))
-    inside = piecewise_smooth._fitted(field, energy, ignore) > 0.5
+    inside = piecewise_smooth._fitted(field, energy, Stage("field")) > 0.5
     raw, fitted = (
         region_scores(region, piece.kept_vertices, whole.vertex_areas)["iou"]
         for region in (noisy, inside)

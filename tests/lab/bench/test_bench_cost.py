@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import nho
-from nho.lab.bench.cost import CostRow, NetworkCost, cost_rows, cost_table, steps_taken
 from nho.lab.bench.published import lookup
+from nho.lab.bench.studies.cost import CostRow, NetworkCost, cost_rows, cost_table, steps_taken
 from nho.lab.bench.tabular import Table
 from nho.operator.network import Adam
 from nho.settings import PRESETS, PaperRecipe, Settings

@@ -1,6 +1,6 @@
 """Named methods to compare with, behind one interface: two shapes and anchors in, a result out.
 
->>> from nho import baselines
+>>> from nho.lab import baselines
 >>> result = baselines.run("anchor-distance", partial, full, anchors)   # doctest: +SKIP
 """
 
@@ -10,7 +10,6 @@ from nho.errors import InputError
 from nho.lab.baselines import (
     anchor_distance,
     arap,
-    automatic,
     fspm,
     hamiltonian_alignment,
     learned,
@@ -47,7 +46,7 @@ BASELINES: dict[str, Method] = {
     "ulrssm": Baseline("ulrssm", learned.Learned("ulrssm"), anchored=False, learned=True),
     "wormhole": Baseline("wormhole", learned.Learned("wormhole"), anchored=False, learned=True),
     "echomatch": Baseline("echomatch", learned.Learned("echomatch"), anchored=False, learned=True),
-    "nho-auto": automatic.Automatic(),
+    "nho-auto": Preset("default", anchored=False),
     "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
 }
 

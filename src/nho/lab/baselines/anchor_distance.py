@@ -37,7 +37,8 @@ def distance_map(problem: Problem, run: Run) -> np.ndarray:
             # Less the least distance: the same order of targets, and no underflow far away.
             weight = np.exp((here.min(axis=0) - here) / _SIGMA)
             cost = weight.T @ squares - 2 * (weight * here).T @ other
-            return cost.argmin(axis=1)
+            best: np.ndarray = cost.argmin(axis=1)
+            return best
 
         target = np.concatenate(run.pool.over_rows(block, own.shape[1], 512))
     return target
@@ -46,4 +47,5 @@ def distance_map(problem: Problem, run: Run) -> np.ndarray:
 def _distances(mesh: Mesh, vertices: np.ndarray) -> np.ndarray:
     """(m, n) along edges; where there is no path, farther than anything that has one."""
     distance = distances_from(edge_graph(mesh), vertices)
-    return np.minimum(distance, 10 * distance[np.isfinite(distance)].max())
+    finite: np.ndarray = np.minimum(distance, 10 * distance[np.isfinite(distance)].max())
+    return finite

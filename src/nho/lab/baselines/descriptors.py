@@ -89,11 +89,13 @@ def wave_kernel_signature(basis: Basis, energies: np.ndarray) -> np.ndarray:
     exponent = -((energies - levels[:, None]) ** 2) / (2 * sigma**2)
     # Less the largest of each energy: the same shares, and no underflow in a sparse spectrum.
     weight = np.exp(exponent - exponent.max(axis=0))
-    return basis.functions[:, positive] ** 2 @ (weight / weight.sum(axis=0))
+    signature: np.ndarray = basis.functions[:, positive] ** 2 @ (weight / weight.sum(axis=0))
+    return signature
 
 
 def _positive(basis: Basis) -> np.ndarray:
-    return basis.eigenvalues > _ZERO * basis.eigenvalues[-1]
+    positive: np.ndarray = basis.eigenvalues > _ZERO * basis.eigenvalues[-1]
+    return positive
 
 
 def shot(mesh: Mesh, radius: float, workers: Workers = SERIAL) -> np.ndarray:

@@ -39,6 +39,7 @@ from nho.errors import InputError
 from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.geometry.surface import SurfacePoints
 from nho.lab.baselines.descriptors import Describe, shot_of_both
+from nho.lab.baselines.pfm_energies import column_lengths
 from nho.lab.baselines.readout import solution_without_anchors
 from nho.lab.baselines.spectral_icp import peaks, refined
 from nho.lab.baselines.stiefel import minimised
@@ -81,8 +82,7 @@ class JointEnergy:
         inner = matrix.T @ scaled
         np.fill_diagonal(inner, 0)
         misfit = self.source - matrix.T @ self.target
-        length = np.sqrt((misfit**2).sum(axis=0))
-        direction = misfit / np.where(length > 0, length, 1)
+        length, direction = column_lengths(misfit)
         value = (inner**2).sum() + self.weight * length.sum()
         return float(value), 4 * scaled @ inner - self.weight * self.target @ direction.T
 
@@ -140,5 +140,4 @@ def _joint_basis(
     total = np.sqrt((source**2).sum(axis=0)).sum()
     weight = _WEIGHT * start.shape[1] / total if total > 0 else 0.0
     energy = JointEnergy(eigenvalues, source, target, weight)
-    matrix, value = minimised(energy, start, _STEPS, stage.step)
-    return matrix, value
+    return minimised(energy, start, _STEPS, stage.step)

@@ -19,14 +19,7 @@ differently here:
 - Steps are weighed by vertex areas, so that the sampling of the mesh does not count.
 
 The loss does not tell which solution is right: between different people the true region has a loss
-of 0.3 to 9, wrong ones reach 0.005. Curvature was taken as the judge by four pairs (IoU before the
-last steps, chosen by loss / SHOT of 20 modes / curvature / best of 41: PFARM 22 / 26 / 52 / 81 and
-0 / 87 / 87 / 87, PFAUST-M 39 / 44 / 56 / 56, PFAUST-H 39 / 34 / 40 / 50). On six others it is a
-gain on the mean, not on each (IoU with the former choice by loss, which took more steps from fewer
-starts -> now: PFARM 64 -> 57, 0 -> 32, PFAUST-M 52 -> 47, PFAUST-H 18 -> 48, 23 -> 37, 34 -> 26).
-PFAUST-H stays below the printed 45: on two pairs the best of all solutions had 44 and 50, where
-marking the whole surface scores 63 and 72. Taking the region where w < 0 marks far too much on
-PFARM (41 instead of 87).
+of 0.3 to 9, wrong ones reach 0.005. docs/baselines.md has the measurements behind the choice.
 """
 
 from __future__ import annotations
@@ -82,9 +75,10 @@ def solve(problem: Problem, run: Run) -> Solution:
         coarse = Alignment(reduced, operator.mass, query.eigenvalues)
         fits = _fits(coarse, starts, stage)
     with run.clock.time("choice"):
-        wanted = sights(query, partial_operator.mass, own)
+        wanted = seen_by_modes(query, partial_operator.mass, own)
         unlike = [
-            unlikeness(wanted, sights(coarse.modes(w), operator.mass, other)) for _, w in fits
+            unlikeness(wanted, seen_by_modes(coarse.modes(w), operator.mass, other))
+            for _, w in fits
         ]
         chosen = fits[int(np.argmin(unlike))][1]
     with run.stage("polish") as stage:
@@ -157,13 +151,14 @@ def query_basis(partial: Mesh, operator: Laplacian, count: int) -> Basis:
     return dirichlet_basis(operator, boundary, count)
 
 
-def sights(modes: Basis, mass: np.ndarray, curvatures: np.ndarray) -> np.ndarray:
+def seen_by_modes(modes: Basis, mass: np.ndarray, curvatures: np.ndarray) -> np.ndarray:
     """(k, d) mean descriptor where each mode lives: psi^2 is a density, so it sums to one."""
-    return modes.functions.T**2 @ (mass[:, None] * curvatures)
+    means: np.ndarray = modes.functions.T**2 @ (mass[:, None] * curvatures)
+    return means
 
 
 def unlikeness(one: np.ndarray, other: np.ndarray) -> float:
-    """How differently two shapes look to their modes; by the modes that both have."""
+    """Difference of two results of `seen_by_modes`, by the modes that both have."""
     count = min(len(one), len(other))
     return float(np.linalg.norm(one[:count] - other[:count], axis=0).sum())
 

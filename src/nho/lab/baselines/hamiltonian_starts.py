@@ -19,7 +19,7 @@ _HEIGHT = 2.0  # |w|: nearly decided, yet with slope enough to change its mind
 
 
 def gaussians(full: Mesh, mass: np.ndarray, ratio: float) -> list[np.ndarray]:
-    """Regions around well-spread points, and regions everywhere but around them.
+    """Regions around points far from each other, and regions everywhere but around them.
 
     Widths follow the area of the partial shape and distances run along edges, so neither the unit
     nor the pose counts.

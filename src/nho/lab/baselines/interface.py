@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nho.errors import InputError
+from nho.pipeline.automatic_anchors import AUTO
 from nho.pipeline.matching import match, to_result
 from nho.problem.preparation import AnchorsLike, MeshLike, prepare
 from nho.problem.result import MatchResult
@@ -71,7 +72,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Preset:
-    """A preset of `nho.match` as a `Method`."""
+    """A preset of `nho.match` as a `Method`; without ``anchored`` it finds its own anchors."""
 
     name: str
     anchored: bool = True
@@ -85,6 +86,11 @@ class Preset:
         settings: Settings | None = None,
         progress: ProgressCallback | None = None,
     ) -> MatchResult:
+        if not self.anchored:
+            own = preset(self.name)
+            if settings is not None:
+                own = own.replace(threads=settings.threads, laplacian=settings.recipe.laplacian)
+            return match(partial, full, AUTO, own, progress)
         if anchors is None:
             raise InputError(f"preset {self.name!r} works from anchors; give at least three")
         return match(partial, full, anchors, settings or preset(self.name), progress)

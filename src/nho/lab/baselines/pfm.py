@@ -1,10 +1,11 @@
 """Partial Functional Maps (Rodola et al., Computer Graphics Forum 2017), written anew.
 
-A functional map from the partial shape to the full one and a region on the full one are found in
-turn. The map has to carry descriptors of the partial shape to those of the region; its matrix is
-near a slanted diagonal, for by Weyl's law the j-th eigenfunction of the part oscillates as fast as
-number ``j area(full) / area(part)`` of the full shape. The region has to have the part's area and
-a short boundary. At the end all is done once more with peaks at matched points as descriptors.
+A functional map from the partial shape to the full one and a region on the full one are found
+alternately. The map has to carry descriptors of the partial shape to those of the region; its
+matrix is near a slanted diagonal, for by Weyl's law the j-th eigenfunction of the part oscillates
+as fast as number ``j area(full) / area(part)`` of the full shape. The region has to have the part's
+area and a short boundary. At the end all is done once more with peaks at matched points as
+descriptors.
 
 It uses no anchors. Where the original says nothing or differs from the paper, its public code was
 followed. On purpose differently here:
@@ -24,7 +25,7 @@ from functools import partial as with_arguments
 import numpy as np
 from scipy.optimize import minimize
 
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.spectrum import Basis, laplacian, neumann_basis
 from nho.geometry.surface import SurfacePoints
 from nho.lab.baselines.descriptors import Describe, shot_of_both, waves_of_both
@@ -44,8 +45,8 @@ from nho.runtime.run import Run, Stage
 
 _FULL_AREA = 1.75e4  # in the unit that the weights were chosen for
 _MODES = 100
-_TURNS = 6  # of map and region, at most
-_MAP_STEPS, _REGION_STEPS = 1000, 200  # of the optimiser, in one turn, at most
+_ROUNDS = 6  # of map and region, at most
+_MAP_STEPS, _REGION_STEPS = 1000, 200  # of the optimiser, in one round, at most
 _LEAST_GAIN = 1e-5  # share of the energy that a step must save; more digits change no match
 _ICP_ROUNDS = 30
 _PEAKS = 50
@@ -53,7 +54,7 @@ _DECAY = 0.35  # of the peaks, per unit of length
 
 
 @dataclass(frozen=True)
-class Shape:
+class SpectralShape:
     """A mesh in the unit of the method, and its spectrum.
 
     Attributes
@@ -66,9 +67,10 @@ class Shape:
     masses: np.ndarray
     basis: Basis
 
-    def coefficients(self, functions: np.ndarray) -> np.ndarray:
-        """(k, d) of (n, d) functions on the mesh."""
-        return self.basis.functions.T @ (self.masses[:, None] * functions)
+    def coefficients(self, functions: np.ndarray) -> FloatArray:
+        """(k, d) coefficients of (n, d) functions on the mesh."""
+        found: FloatArray = self.basis.functions.T @ (self.masses[:, None] * functions)
+        return found
 
 
 def solve(problem: Problem, run: Run, describe: Describe = shot_of_both) -> Solution:
@@ -83,10 +85,10 @@ def solve(problem: Problem, run: Run, describe: Describe = shot_of_both) -> Solu
         partial, full = shapes_of(problem, run, _MODES, _FULL_AREA)
     with run.stage("descriptors"):
         pair = describe(partial.mesh, partial.basis, full.mesh, full.basis, run.pool)
-    with run.stage("map", _TURNS) as stage:
+    with run.stage("map", _ROUNDS) as stage:
         search = _Search(partial, full, run.pool)
         matrix, _, target = search.run(*pair, None, stage)
-    with run.stage("refine", _TURNS) as stage:
+    with run.stage("refine", _ROUNDS) as stage:
         pair = peaks(partial.mesh, full.mesh, target, _PEAKS, _DECAY)
         _, inside, target = search.run(*pair, matrix, stage)
     points = SurfacePoints.at_vertices(problem.full.mesh, target)
@@ -96,7 +98,9 @@ def solve(problem: Problem, run: Run, describe: Describe = shot_of_both) -> Solu
 solve_by_waves = with_arguments(solve, describe=waves_of_both)
 
 
-def shapes_of(problem: Problem, run: Run, modes: int, full_area: float) -> tuple[Shape, Shape]:
+def shapes_of(
+    problem: Problem, run: Run, modes: int, full_area: float
+) -> tuple[SpectralShape, SpectralShape]:
     """Partial and full shape in the unit that gives the full one its area; as many modes each."""
     unit = np.sqrt(full_area / problem.full.mesh.area)
     meshes = [side.mesh.scaled(unit) for side in (problem.partial, problem.full)]
@@ -104,7 +108,7 @@ def shapes_of(problem: Problem, run: Run, modes: int, full_area: float) -> tuple
     found = []
     for mesh in meshes:
         operator = laplacian(mesh, run.settings.recipe.laplacian)
-        found.append(Shape(mesh, operator.mass, neumann_basis(operator, count)))
+        found.append(SpectralShape(mesh, operator.mass, neumann_basis(operator, count)))
     return found[0], found[1]
 
 
@@ -119,7 +123,7 @@ def estimated_rank(partial: Basis, full: Basis) -> int:
 class _Search:
     """The search for map and region on one pair."""
 
-    def __init__(self, partial: Shape, full: Shape, pool: Workers) -> None:
+    def __init__(self, partial: SpectralShape, full: SpectralShape, pool: Workers) -> None:
         self._partial, self._full, self._pool = partial, full, pool
         self._size = len(full.basis.eigenvalues)
         self._rank = estimated_rank(partial.basis, full.basis)
@@ -136,7 +140,7 @@ class _Search:
         matrix: np.ndarray | None,
         stage: Stage,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Functional map, region and vertex map, in turn until the energy rises.
+        """Alternate functional map, region and vertex map until the energy rises.
 
         Parameters
         ----------
@@ -154,7 +158,7 @@ class _Search:
         inside = np.ones(self._full.mesh.n_vertices)
         kept: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         least = np.inf
-        for _ in range(_TURNS):
+        for _ in range(_ROUNDS):
             goal = self._full.coefficients(inside[:, None] * other)
             energy = MapEnergy(source, goal, self._penalty, self._rank)
             found, value = _minimum(energy, matrix.ravel(), _MAP_STEPS)
@@ -165,7 +169,7 @@ class _Search:
             inside = self._region(matrix, source, other)
             kept = matrix, inside, target
             stage.step(value)
-        assert kept is not None  # the first turn always improves on nothing
+        assert kept is not None  # the first round always improves on nothing
         return kept
 
     def _rounded(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh import FloatArray, Mesh
 
 # The weights as published. They fit shapes of the area `nho.lab.baselines.pfm` scales to.
 SLANT, ORTHOGONALITY, AREA, BOUNDARY = 1.0, 1e3, 1.0, 1e2
@@ -25,17 +25,18 @@ def mask(v: np.ndarray) -> np.ndarray:
     return 0.5 + 0.5 * np.tanh(_STEEPNESS * (v - _MIDDLE))
 
 
-def slanted_penalty(size: int, rank: int) -> np.ndarray:
+def slanted_penalty(size: int, rank: int) -> FloatArray:
     """(size, size) W: distance of (row, column) from the line with slope rank / size, faded."""
     row, column = np.meshgrid(np.arange(size), np.arange(size), indexing="ij")
     slope = rank / size
     away = np.abs(slope * row - column) / np.hypot(1, slope)
-    return np.exp(-_FADE * np.hypot(row + 1, column + 1)) * away
+    penalty: FloatArray = np.exp(-_FADE * np.hypot(row + 1, column + 1)) * away
+    return penalty
 
 
 @dataclass(frozen=True)
 class MapEnergy:
-    """Of the functional map C, for a given region.
+    """Energy of the functional map C, for a given region.
 
     ``|C A - B|_21 + mu (|C * W|^2 + 1000 |C^T C - diag(1 .. 1, 0 .. 0)|^2)``, the first norm being
     the sum of the lengths of the columns, so that a descriptor that does not fit counts little.
@@ -60,7 +61,7 @@ class MapEnergy:
         size = len(self.penalty)
         matrix = flat.reshape(size, size)
         misfit = matrix @ self.source - self.target
-        length, direction = _column_lengths(misfit)
+        length, direction = column_lengths(misfit)
         gram = matrix.T @ matrix
         gram[np.arange(self.rank), np.arange(self.rank)] -= 1
         slanted = matrix * self.penalty
@@ -73,7 +74,7 @@ class MapEnergy:
 
 @dataclass(frozen=True)
 class RegionEnergy:
-    """Of the region v, for a given functional map.
+    """Energy of the region v, for a given functional map.
 
     ``|C A - Psi^T S diag(eta(v)) G|_21 + mu (area(N) - area of eta(v))^2 + mu' length``, where
     the length is that of the region's boundary, ``integral of xi(v) |grad v|``.
@@ -106,7 +107,7 @@ class RegionEnergy:
         kind = self.descriptors.dtype
         masked = inside[:, None].astype(kind) * self.descriptors
         misfit = self.goal - self.project @ masked
-        length, direction = _column_lengths(misfit)
+        length, direction = column_lengths(misfit)
         missing = self.area - inside @ self.masses
         boundary, slope = self.boundary(v)
         energy = length.sum() + AREA * missing**2 + BOUNDARY * boundary
@@ -152,7 +153,7 @@ class BoundaryLength:
         return float(nearness @ steep / 6), (by_steepness + by_nearness) / 6
 
 
-def _column_lengths(misfit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def column_lengths(misfit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lengths of the columns and the columns over them; zero columns stay zero."""
     length = np.sqrt((misfit**2).sum(axis=0))
     return length, misfit / np.where(length > 0, length, 1)

@@ -11,11 +11,11 @@ modes).
 
 No code of the authors was found, so this follows the idea and not every choice of theirs:
 
-- Theirs are learned features of coordinates, which another unit or pose turns into noise (their
+- Theirs are learned features of coordinates, which another unit or pose makes noise of (their
   row of the paper's table falls to zero at the default scale, and by a third when shapes are
-  turned). Here it is SHOT with a radius in units of the full shape; other features can be given.
-- Smooth but for short jumps is told by the length of the boundary, as in the functional of Mumford
-  and Shah. All lengths are in units of sqrt(area of the full shape).
+  rotated). Here it is SHOT with a radius in units of the full shape; other features can be given.
+- Smooth but for short jumps is measured by the length of the boundary, as in the functional of
+  Mumford and Shah. All lengths are in units of sqrt(area of the full shape).
 - Evidence is weighed so that either side counts as much as it has of the area, and the area of the
   part is asked for; so the part must come in the unit of the full shape.
 """
@@ -49,7 +49,9 @@ _SEED = 0  # of the network's first weights
 
 @dataclass(frozen=True)
 class PiecewiseSmoothEnergy:
-    """Of a soft indicator s on the full shape: ``evidence + 0.02 length + 2 (area - share)^2``.
+    """Energy of a soft indicator s on the full shape.
+
+    ``evidence + 0.02 length + 2 (area - share)^2``.
 
     Attributes
     ----------
@@ -115,7 +117,8 @@ def found_back(own: np.ndarray, other: np.ndarray, full: Mesh, pool: Workers) ->
     likest = nearest_rows(other, own, pool)
     back = nearest_rows(own, other, pool)[likest]
     away = np.linalg.norm(full.vertices - full.vertices[back], axis=1)
-    return away <= _BACK * full.mean_edge_length
+    found: np.ndarray = away <= _BACK * full.mean_edge_length
+    return found
 
 
 def evidence_weights(found: np.ndarray, masses: np.ndarray, share: float) -> np.ndarray:

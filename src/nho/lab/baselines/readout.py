@@ -49,7 +49,7 @@ def solution_without_anchors(
         The grown image of the map if not given.
     confidence : (n_partial,) float array, optional
         One half everywhere if the method has nothing to say about it, and 0 without a map.
-    more : further fields of `Answer`
+    more : further fields of `Solution`
     """
     count = problem.partial.mesh.n_vertices
     if points is None:
@@ -76,4 +76,5 @@ def nearness(mesh: Mesh, anchored: np.ndarray) -> np.ndarray:
     spacing = float(np.median(between.min(axis=1)))
     if not np.isfinite(spacing):  # anchors on pieces of their own: none has a neighbour
         spacing = np.sqrt(mesh.area)
-    return np.exp(-distance.min(axis=0) / spacing)
+    near: np.ndarray = np.exp(-distance.min(axis=0) / spacing)
+    return near

@@ -26,7 +26,7 @@ def refined(
     rounds: int,
     workers: Workers = SERIAL,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Closest points in the spectral domain, then the isometry that fits them best, in turn.
+    """Alternate closest points in the spectral domain and the isometry that fits them best.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def refined(
 def peaks(
     partial: Mesh, full: Mesh, target: np.ndarray, count: int, decay: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n_partial, count) and (n_full, count) peaks ``exp(-decay d)`` at well-spread matches.
+    """(n_partial, count) and (n_full, count) peaks ``exp(-decay d)`` at scattered matches.
 
     Distances d run along edges; ``decay`` is in units of 1 / length of the meshes.
     """

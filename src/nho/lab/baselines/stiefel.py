@@ -35,13 +35,13 @@ def minimised(
     steps : int
         At most.
     on_step : callable
-        Told the energy after every step.
+        Gets the energy after every step.
     """
     at = start
     value, slope = energy(at)
     slope = tangent(at, slope)
     direction = -slope
-    # So that the first step turns columns by a small angle, whatever the unit of the energy.
+    # So that the first step rotates columns by a small angle, whatever the unit of the energy.
     length = 0.1 / max(float(np.linalg.norm(slope)), np.finfo(np.float64).tiny)
     idle = 0
     for _ in range(steps):
@@ -75,7 +75,8 @@ def minimised(
 def tangent(at: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """The part of a (k, r) matrix along the manifold at a point of it."""
     inner = at.T @ vector
-    return vector - at @ (inner + inner.T) / 2
+    along: np.ndarray = vector - at @ (inner + inner.T) / 2
+    return along
 
 
 def retracted(matrix: np.ndarray) -> np.ndarray:

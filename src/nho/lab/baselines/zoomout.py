@@ -1,6 +1,6 @@
 """ZoomOut (Melzi et al. 2019) for a part of a shape, in natural (Neumann) bases.
 
-Vertex map and functional map in turn, with more modes every time. k modes of the partial shape
+Vertex map and functional map alternate, with more modes every time. k modes of the partial shape
 meet k / ratio modes of the full one, ratio being the partial shape's share of the area: by Weyl's
 law that many oscillate as fast. It starts from the anchors alone (``"zoomout"``), or from the map
 of distances to them (``"anchor-distance+zoomout"``).
@@ -81,7 +81,7 @@ class _Bases:
     @property
     def count(self) -> int:
         """Modes of the partial shape that there are."""
-        return self.partial.shape[1]
+        return int(self.partial.shape[1])
 
     def first(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The first ``count`` modes of the partial shape, and as many of the full as meet them."""

@@ -183,7 +183,8 @@ def _reach(functions: np.ndarray) -> np.ndarray:
     """(k,) absolute value of each function that gets the full colour; a few may lie above."""
     known = np.abs(functions[np.isfinite(functions).all(axis=1)])
     common = np.percentile(known, _REACH, axis=0)
-    return np.where(common > 0, common, known.max(axis=0))
+    reach: np.ndarray = np.where(common > 0, common, known.max(axis=0))
+    return reach
 
 
 def _agreeing_signs(there: np.ndarray, here: np.ndarray, areas: np.ndarray) -> np.ndarray:

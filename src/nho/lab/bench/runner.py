@@ -73,7 +73,7 @@ def contenders(methods: list[str], changes: list[str], seeds: list[int]) -> list
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScoredRun:
     """What became of one run: its scores, or why there are none."""
 
     keys: dict[str, str]
@@ -88,15 +88,17 @@ class Outcome:
         return self.scores.as_dict() | made_by
 
 
-def run_one(family: str, pair: AnnotatedPair, method: Contender, condition: Conditions) -> Outcome:
-    """One method on one pair under one condition; an error that names itself is an outcome."""
+def run_one(
+    family: str, pair: AnnotatedPair, method: Contender, condition: Conditions
+) -> ScoredRun:
+    """One method on one pair under one condition; a failure is part of the answer."""
     keys = run_keys(family, pair.name, method, condition)
     try:
-        trial = present(pair, condition)
-        result = method.call(trial.pair.partial, trial.pair.full, trial.anchors, method.settings)
-        return Outcome(keys, judge(result, trial), settings_hash=method.settings_hash)
+        given = present(pair, condition)
+        result = method.call(given.pair.partial, given.pair.full, given.anchors, method.settings)
+        return ScoredRun(keys, judge(result, given), settings_hash=method.settings_hash)
     except NhoError as problem:
-        return Outcome(keys, None, str(problem))
+        return ScoredRun(keys, None, str(problem))
 
 
 def run_keys(family: str, pair: str, method: Contender, condition: Conditions) -> dict[str, str]:

@@ -27,7 +27,7 @@ class Task(Protocol):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Of that table."""
+        """Columns of that table."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class MatchTask:
     def measure(self, data: Path | None, threads: int) -> Values:
         """Match and judge."""
         method = self.contender
-        # Baselines too: of settings they know the threads.
+        # Baselines too: the threads are theirs as well.
         settings = (method.settings or Settings()).replace(threads=threads)
         method = replace(method, settings=settings)
         outcome = run_one(

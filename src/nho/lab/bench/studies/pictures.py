@@ -53,16 +53,16 @@ def _case(
     request: StudyRequest, family: str, name: str, methods: Sequence[str], conditions: Conditions
 ) -> Case:
     """A pair and the answers of some methods."""
-    trial = present(loaded(family, request.data, name), conditions)
+    given = present(loaded(family, request.data, name), conditions)
     results = {}
     for contender in contenders(list(methods), [], [0]):
         if (family, name) in request.pairs(contender.name):
             request.tell(f"pictures: {contender.name} on {name}")
             results[contender.name] = contender.call(
-                trial.pair.partial, trial.pair.full, trial.anchors, contender.settings
+                given.pair.partial, given.pair.full, given.anchors, contender.settings
             )
     title = f"{FAMILIES[family].title}, {name}"
-    return Case(title, trial.pair, trial.anchors, results)
+    return Case(title, given.pair, given.anchors, results)
 
 
 STUDY = Study(
