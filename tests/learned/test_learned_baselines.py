@@ -30,11 +30,11 @@ def test_without_torch_one_sentence_says_what_to_install(name, piece, whole, mon
 torch = pytest.importorskip("torch")
 
 from nho.geometry.mesh import Mesh  # noqa: E402
-from nho.learned import dpfm_anchors, pairs  # noqa: E402
+from nho.learned import feature_anchors as anchors_module  # noqa: E402
 from nho.learned.architecture import Architecture  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
 from nho.learned.checkpoints import save_checkpoint  # noqa: E402
-from nho.learned.dpfm_anchors import feature_anchors, two_sets  # noqa: E402
+from nho.learned.feature_anchors import feature_anchors, two_sets  # noqa: E402
 from nho.learned.matcher import Features  # noqa: E402
 from nho.learned.methods import METHODS, new_matcher  # noqa: E402
 from nho.operator.spectra import analyse  # noqa: E402
@@ -87,7 +87,7 @@ def test_the_network_sees_the_shapes_where_they_were_given(piece, whole):
     other = Mesh(7 * whole.vertices + [4.0, 5.0, 6.0], whole.faces)
     problem = prepare(moved, other, None)
     for side, given in ((problem.partial, moved), (problem.full, other)):
-        seen = pairs.where_given(side)
+        seen = anchors_module.where_given(side)
         wanted = given.vertices[side.given_of_solver] / np.sqrt(other.area)
         assert np.allclose(seen.vertices, wanted)
 
@@ -106,7 +106,7 @@ def oracle(piece, whole, monkeypatch):
         target = full[problem.partial.given_of_solver]
         return Features(places[target], places, target, np.eye(3), None)
 
-    monkeypatch.setattr(dpfm_anchors, "features_of", features)
+    monkeypatch.setattr(anchors_module, "features_of", features)
     return set(wrong.tolist())
 
 
@@ -131,7 +131,7 @@ def test_features_that_say_nothing_give_no_anchors_but_a_sentence(piece, whole, 
         target = random.integers(problem.full.mesh.n_vertices, size=len(rows[0]))
         return Features(rows[0], rows[1], target, np.eye(3), None)
 
-    monkeypatch.setattr(dpfm_anchors, "features_of", noise)
+    monkeypatch.setattr(anchors_module, "features_of", noise)
     with pytest.raises(InputError, match="matches that can be believed.*mark anchors by hand"):
         feature_anchors(piece.mesh, whole, "dpfm", Settings(threads=1))
 
@@ -141,13 +141,13 @@ def test_the_operator_gets_what_is_undistorted_and_the_alignment_what_is_mutual(
 ):
     problem = prepare(piece.mesh, whole, None)
     region, aligning = two_sets(problem, Run())
-    seen = dpfm_anchors.features_of("dpfm", problem, Run())
+    seen = anchors_module.features_of("dpfm", problem, Run())
     own, other = (
         rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (seen.partial, seen.full)
     )
     cosine = own @ other.T
     target, back = cosine.argmax(axis=1), cosine.argmax(axis=0)
-    distortion = pairs.distortion_of(problem, target)
+    distortion = anchors_module.distortion_of(problem, target)
     mutual = back[target] == np.arange(len(target))
     for found, kept in ((region, distortion < 0.42), (aligning, mutual & (distortion < 1.5))):
         assert np.array_equal(found, np.stack([np.arange(len(target)), target], axis=1)[kept])

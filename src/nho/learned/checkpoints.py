@@ -37,19 +37,19 @@ _DEEPEST = 4  # tables inside of tables
 _ARCHITECTURE = "architecture"  # member that holds the JSON
 
 
-def matcher_for(method: str, weights: str = "") -> Matcher:
-    """The network of a method, with its weights.
+def matcher_for(method: str, checkpoints: str = "") -> Matcher:
+    """The network of a method, from a checkpoint.
 
     Parameters
     ----------
     method : str
         A name in `nho.learned.methods.METHODS`.
-    weights : str
+    checkpoints : str
         As in the setting of that name: files and folders, separated by commas; the first file that
         holds a network of the method is taken, by its tensors and not by its name. Empty = the
         network that comes with the package.
     """
-    if not weights.strip():
+    if not checkpoints.strip():
         shipped = _SHIPPED / f"{method}.npz"
         if not shipped.is_file():
             raise InputError(
@@ -58,7 +58,7 @@ def matcher_for(method: str, weights: str = "") -> Matcher:
             )
         return load_checkpoint(shipped)
     seen, faults = [], []
-    for path in files_in(weights):
+    for path in _files_in(checkpoints):
         try:
             matcher = load_checkpoint(path)
         except InputError as fault:
@@ -68,14 +68,14 @@ def matcher_for(method: str, weights: str = "") -> Matcher:
             return matcher
         seen.append(f"{path.name} is {matcher.architecture.method}")
     raise InputError(
-        f"weights={weights}: no network of {method!r} among the files "
+        f"checkpoints={checkpoints}: no network of {method!r} among the files "
         f"({'; '.join([*seen, *faults]) or 'there are none'}); name a checkpoint of it"
     )
 
 
-def files_in(weights: str) -> Iterator[Path]:
+def _files_in(checkpoints: str) -> Iterator[Path]:
     """Files that a setting names, those of a folder by name."""
-    for word in weights.split(","):
+    for word in checkpoints.split(","):
         path = Path(word.strip()).expanduser()
         if not word.strip():
             continue
@@ -87,7 +87,7 @@ def files_in(weights: str) -> Iterator[Path]:
         elif path.exists():
             yield path
         else:
-            raise InputError(f"weights={word.strip()}: no such file or folder")
+            raise InputError(f"checkpoints={word.strip()}: no such file or folder")
 
 
 def save_checkpoint(path: str | Path, matcher: Matcher, half: bool = False) -> None:

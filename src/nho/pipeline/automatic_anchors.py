@@ -54,7 +54,7 @@ def found_anchors(
     from nho.learned.backend import require_torch
 
     require_torch()
-    from nho.learned.dpfm_anchors import feature_anchors
+    from nho.learned.feature_anchors import feature_anchors
 
     pairs = feature_anchors(partial, full, method, settings)
     found = Anchors.from_vertices(partial, full, pairs, source=f"anchors of {method}")

@@ -40,7 +40,7 @@ class Learned:
     ) -> Solution:
         """Map, confidence by local distortion, and the overlap where the network predicts it."""
         require_torch()
-        from nho.learned.pairs import distortion_of, features_of
+        from nho.learned.feature_anchors import distortion_of, features_of
 
         with run.stage("features"):
             features = features_of(self.method, problem, run)
@@ -61,6 +61,6 @@ class Learned:
 def solve_from_features(problem: Problem, run: Run) -> Solution:
     """The paper's "Ours (DPFM)": the reciprocal loop with anchors from features."""
     require_torch()
-    from nho.learned.dpfm_anchors import solve
+    from nho.learned.feature_anchors import solve
 
     return solve(problem, run)
