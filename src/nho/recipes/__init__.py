@@ -1,1 +1,4 @@
-"""Ways to solve a prepared problem: the paper's, and the default."""
+"""Ways to solve a prepared problem, each ``solve(problem, run) -> Solution``.
+
+`paper` is the paper's reciprocal loop (preset ``paper``); `guided` is preset ``default``.
+"""

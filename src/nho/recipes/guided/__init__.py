@@ -1,1 +1,1 @@
-"""The recipe of preset `default`."""
+"""The recipe of preset ``default``: `recipe` tells it as a whole, the other modules a step each."""
