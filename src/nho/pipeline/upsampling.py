@@ -1,7 +1,7 @@
 """From a coarse surface to the fine one: where vertices lie, and where they go.
 
 A fine vertex is a point on the coarse partial surface plus a small offset from it. Its image is
-the image of that point plus the offset, turned as the surface around it was turned; from there
+the image of that point plus the offset, rotated as the surface around it was rotated; from there
 the closest point of the fine full surface that faces the same way is the answer.
 """
 
@@ -61,7 +61,7 @@ def carried_images(
         Unit of the fine mesh in that of the images.
     """
     rest = coarse.mesh.vertices * scale
-    turn = _turns(coarse.mesh, rest, images)
+    rotations = _rotations(coarse.mesh, rest, images)
     corners = coarse.mesh.faces[places.face]
     weights = np.where(
         _torn(rest, images, corners)[:, None],
@@ -72,7 +72,7 @@ def carried_images(
     for corner in range(3):
         vertex = corners[:, corner]
         offset = fine.vertices * scale - rest[vertex]
-        moved = images[vertex] + np.einsum("nij,nj->ni", turn[vertex], offset)
+        moved = images[vertex] + np.einsum("nij,nj->ni", rotations[vertex], offset)
         out += weights[:, corner, None] * moved
     return out
 
@@ -111,7 +111,7 @@ def _jumps(rest: np.ndarray, images: np.ndarray, i: np.ndarray, j: np.ndarray) -
     return np.asarray(apart_there > _FARTHEST * apart)
 
 
-def _turns(mesh: Mesh, rest: np.ndarray, images: np.ndarray) -> np.ndarray:
+def _rotations(mesh: Mesh, rest: np.ndarray, images: np.ndarray) -> np.ndarray:
     """(n, 3, 3) best rotation of the edges around every vertex, without those that jump."""
     i, j = np.concatenate([mesh.edges, mesh.edges[:, ::-1]]).T
     calm = ~_jumps(rest, images, i, j)
