@@ -169,8 +169,8 @@ def bench_command(
             scheduler=scheduler,
             progress=progress,
         )
-    for name, problem in failures.items():
-        say(f"failed: {name}: {problem}", err=True)
+    for failed, problem in failures.items():
+        say(f"failed: {failed}: {problem}", err=True)
     if not quiet:
         say(f"look at {page}")
     if failures:

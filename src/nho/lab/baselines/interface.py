@@ -19,20 +19,19 @@ from nho.settings import Settings, preset
 class Method(Protocol):
     """From two shapes, and anchors where the method uses them, to a result.
 
-    Attributes
-    ----------
-    anchored : bool
-        Whether it works from anchors. One that does not ignores those it is given, so that all
-        methods can be called alike.
-    learned : bool
-        Whether it needs torch and weights (setting ``checkpoints``).
+    A method that does not work from anchors ignores those it is given, so that all methods can be
+    called alike.
     """
 
     @property
-    def anchored(self) -> bool: ...
+    def anchored(self) -> bool:
+        """Whether it works from anchors."""
+        ...
 
     @property
-    def learned(self) -> bool: ...
+    def learned(self) -> bool:
+        """Whether it needs torch and weights (setting ``checkpoints``)."""
+        ...
 
     def __call__(
         self,
@@ -41,7 +40,9 @@ class Method(Protocol):
         anchors: AnchorsLike | None,
         settings: Settings | None = None,
         progress: ProgressCallback | None = None,
-    ) -> MatchResult: ...
+    ) -> MatchResult:
+        """Match as `nho.match` does."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Baseline:
         settings: Settings | None = None,
         progress: ProgressCallback | None = None,
     ) -> MatchResult:
+        """Prepare, solve, and carry the solution back to the shapes as given."""
         if anchors is None and self.anchored:
             raise InputError(f"baseline {self.name!r} works from anchors; give at least three")
         with started(settings or Settings(), progress) as run:
@@ -86,6 +88,7 @@ class Preset:
         settings: Settings | None = None,
         progress: ProgressCallback | None = None,
     ) -> MatchResult:
+        """Match with the preset, or with the settings given."""
         if not self.anchored:
             own = preset(self.name)
             if settings is not None:

@@ -202,8 +202,8 @@ def _curves(panels: Panels, at: np.ndarray, labels: tuple[str, str], ordered: bo
     looks = ordered_looks(names) if ordered else method_looks(names)
     figure, axes = panel_grid(len(panels), 0.95, sharey=True)
     for number, (ax, (title, lines)) in enumerate(zip(axes, panels.items(), strict=True)):
-        for name, rows in lines.items():
-            rows = np.asarray(rows, dtype=float).reshape(-1, len(at))
+        for name, given in lines.items():
+            rows = np.asarray(given, dtype=float).reshape(-1, len(at))
             if not len(rows):
                 continue
             # Markers of different lines at different places, or they would cover each other.

@@ -133,6 +133,7 @@ class Runner:
         try:
             done = subprocess.run(
                 command,
+                check=False,
                 env=environment,
                 timeout=limit,
                 stdout=subprocess.DEVNULL,

@@ -53,6 +53,7 @@ class Topology:
         self.edges = edges
 
     def __call__(self, s: torch.Tensor) -> torch.Tensor:
+        """Return the loss of the indicator s, differentiable."""
         height = -s.detach().numpy()
         tree = gudhi.SimplexTree()
         tree.insert_batch(np.arange(len(height))[None], height)
@@ -76,13 +77,16 @@ class Operator:
 
     @property
     def barrier(self) -> torch.Tensor:
+        """Height tau of the potential."""
         return self.recipe.barrier_factor * self.wanted[-1]
 
     def matrix(self, s: torch.Tensor) -> torch.Tensor:
+        """(K, K) Hamiltonian in the eigenfunctions."""
         weights = self.areas * self.barrier * (1 - s)
         return torch.diag(self.eigenvalues) + self.functions.T @ (weights[:, None] * self.functions)
 
     def terms(self, s: torch.Tensor, anchored: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The four losses, unweighted."""
         mu = torch.linalg.eigvalsh(self.matrix(s))[: len(self.wanted)]
         relative = (mu - self.wanted) / self.wanted
         total = self.areas.sum()
@@ -94,6 +98,7 @@ class Operator:
         }
 
     def loss(self, s: torch.Tensor, anchored: torch.Tensor) -> torch.Tensor:
+        """Their weighted sum."""
         terms = self.terms(s, anchored)
         weighted = [getattr(self.recipe, f"weight_{k}") * value for k, value in terms.items()]
         return torch.stack(weighted).sum()
@@ -114,6 +119,7 @@ class Field(nn.Module):
         self.linears = nn.ModuleList([nn.Linear(a, b) for a, b in pairs])
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(n, d) encodings -> (n,) s."""
         for linear in self.linears[:-1]:
             x = torch.tanh(linear(x))
         return torch.sigmoid(-2 * self.linears[-1](x)[:, 0].double())  # = (1 - tanh w) / 2
@@ -130,6 +136,7 @@ class TorchAdjointMap(nn.Module):
             nn.init.xavier_uniform_(linear.weight)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(n, d) rows -> their (n, d) images."""
         y = x
         for linear in self.linears[:-1]:
             y = nn.functional.leaky_relu(linear(y))

@@ -1,4 +1,4 @@
-"""Can the confidence be believed?"""
+"""Whether the confidence can be believed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong anchors, other units: do they do harm?"""
+"""What harm wrong anchors and other units do."""
 
 from __future__ import annotations
 
