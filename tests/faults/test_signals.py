@@ -129,7 +129,7 @@ def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pa
     out = tmp_path / "out"
     words = ["batch", pairs / "pairs.csv", "--jobs", 2, "--no-report", "--out", out]
     with start(*words, *changes(*QUICK), "--quiet") as process:
-        wait_until(lambda: list((out / ".batch" / "done").glob("*")) or not process.running)
+        wait_until(lambda: list((out / ".batch" / "done").glob("p*.json")) or not process.running)
         if not process.running:
             pytest.skip("it was over by then")
         said = stop(process, number, word, code)

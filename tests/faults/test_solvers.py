@@ -187,14 +187,14 @@ def pair(whole, piece):
     return piece.mesh, whole, np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
 
 
-def test_a_match_whose_second_look_fails_is_answered_without_it_and_says_so(
+def test_a_match_whose_proposal_by_the_operator_fails_is_answered_without_it_and_says_so(
     pair, failing, monkeypatch
 ):
     monkeypatch.setenv("NHO_CACHE", "off")
     settings = preset("default").replace(fit_steps=2, threads=1)
     failing("eigsh", 999, NO_CONVERGENCE)
     result = match(*pair, settings)
-    assert result.status.startswith("no second look: ") and "remesh" in result.status
+    assert result.status.startswith("no proposal by the operator: ") and "remesh" in result.status
     assert any("see status" in warning for warning in result.warnings)
     alone = match(*pair, settings.replace(rounds=0))
     assert np.array_equal(result.vertex_map, alone.vertex_map)
