@@ -65,13 +65,13 @@ class Superlevels:
         for u, v, position in zip(
             a[order].tolist(), b[order].tolist(), level[order].tolist(), strict=True
         ):
-            u, v = _root(parent, u), _root(parent, v)
-            if u == v:  # they met at a higher pass
+            elder, younger = _root(parent, u), _root(parent, v)
+            if elder == younger:  # they met at a higher pass
                 continue
-            if rank_of_peak[u] > rank_of_peak[v]:  # u becomes the elder: the higher peak
-                u, v = v, u
-            parent[v] = u
-            births.append(peaks[v])
+            if rank_of_peak[elder] > rank_of_peak[younger]:  # the elder has the higher peak
+                elder, younger = younger, elder
+            parent[younger] = elder
+            births.append(peaks[younger])
             deaths.append(by_rank[position])
         return np.array(births, dtype=np.int64), np.array(deaths, dtype=np.int64)
 

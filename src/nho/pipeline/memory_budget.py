@@ -1,4 +1,4 @@
-"""Does a match fit into the memory that is free, and if not, at what size would it?"""
+"""Whether a match fits into the memory that is free, and if not, at what size it would."""
 
 from __future__ import annotations
 

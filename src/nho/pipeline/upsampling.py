@@ -97,7 +97,7 @@ def on_surface(
 
 
 def _torn(rest: np.ndarray, images: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """(n,) bool: does the map jump inside the triangle of these corners?"""
+    """Whether the map jumps inside the triangle of these corners, (n,) bool."""
     torn = np.zeros(len(corners), dtype=bool)
     for i, j in ((0, 1), (1, 2), (2, 0)):
         torn |= _jumps(rest, images, corners[:, i], corners[:, j])
@@ -105,7 +105,7 @@ def _torn(rest: np.ndarray, images: np.ndarray, corners: np.ndarray) -> np.ndarr
 
 
 def _jumps(rest: np.ndarray, images: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """(n,) bool: are the images of i and j much farther apart than i and j?"""
+    """Whether the images of i and j are much farther apart than i and j, (n,) bool."""
     apart = np.linalg.norm(rest[i] - rest[j], axis=1)
     apart_there = np.linalg.norm(images[i] - images[j], axis=1)
     return np.asarray(apart_there > _FARTHEST * apart)

@@ -1,4 +1,4 @@
-"""Are the anchors consistent, with each other and with the surface, and in the same unit?"""
+"""Whether anchors agree with each other and with the surface, and have the same unit."""
 
 from __future__ import annotations
 

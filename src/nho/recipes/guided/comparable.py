@@ -45,7 +45,7 @@ class ComparablePair:
 
     @property
     def judging(self) -> bool:
-        """Are there enough anchors to outvote wrong ones?"""
+        """Whether there are enough anchors to outvote wrong ones."""
         return len(self.used) >= _FEWEST_TO_JUDGE
 
     @property
