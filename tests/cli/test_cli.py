@@ -179,7 +179,7 @@ def test_a_failed_match_says_one_sentence_and_writes_nothing(work, changes, part
         ({"partial": "pairs.csv"}, ["pairs.csv"]),
         ({"--set": "fit_steps=many"}, ["many", "whole number"]),
         ({"--set": "fit_steps"}, ["key=value"]),
-        ({"--set": "barrier=nan"}, ["barrier", "finite"]),
+        ({"--set": "barrier_factor=nan"}, ["barrier_factor", "finite"]),
         ({"--seed": "-1"}, ["seed"]),
         ({"--threads": "-1"}, ["threads"]),
         ({"--out": "pairs.csv"}, ["pairs.csv", "is a file"]),

@@ -135,8 +135,13 @@ class Alignment:
             loss, gradient = self(x / unit)
             return loss, gradient / unit
 
-        limits = {"maxiter": steps, "maxfun": 2 * steps + 2, "ftol": _LEAST_GAIN, "gtol": 0.0}
-        found = minimize(weighed, w * unit, jac=True, method="L-BFGS-B", options=limits)
+        found = minimize(
+            weighed,
+            w * unit,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": steps, "maxfun": 2 * steps + 2, "ftol": _LEAST_GAIN, "gtol": 0.0},
+        )
         return float(found.fun), found.x / unit
 
 

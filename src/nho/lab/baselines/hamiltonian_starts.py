@@ -63,7 +63,7 @@ def look_alikes(own: np.ndarray, other: np.ndarray, mass: np.ndarray, ratio: flo
     ratio : float
         Area of the region over that of the full shape, 0 to 1.
     """
-    gap, _ = cKDTree(own).query(other)
+    gap = np.asarray(cKDTree(own).query(other)[0])
     order = np.argsort(gap, kind="stable")
     covered = np.cumsum(mass[order]) / mass.sum()
     start = np.empty(len(gap))

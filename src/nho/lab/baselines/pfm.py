@@ -197,6 +197,11 @@ def _minimum(
     energy: MapEnergy | RegionEnergy, start: np.ndarray, steps: int
 ) -> tuple[np.ndarray, float]:
     """Where L-BFGS arrives, and the energy there."""
-    limits = {"maxiter": steps, "maxfun": 2 * steps, "ftol": _LEAST_GAIN, "gtol": 0.0}
-    found = minimize(energy, start, jac=True, method="L-BFGS-B", options=limits)
+    found = minimize(
+        energy,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": steps, "maxfun": 2 * steps, "ftol": _LEAST_GAIN, "gtol": 0.0},
+    )
     return found.x, float(found.fun)

@@ -51,7 +51,7 @@ class Decimation:
             coarse,
             truth,
             GroundTruth(_laid_on(coarse, fine, truth.points), region),
-            cKDTree(coarse.vertices).query(fine.vertices)[1],
+            np.asarray(cKDTree(coarse.vertices).query(fine.vertices)[1]),
         )
 
     def lifted(self, points: SurfacePoints) -> SurfacePoints:

@@ -163,7 +163,7 @@ def rows_of_part(partial: Mesh, whole: Mesh, image: np.ndarray) -> tuple[np.ndar
 
     ``image`` holds the vertex of ``whole`` of every row. Both shapes are in the same frame.
     """
-    gap, at = cKDTree(whole.vertices).query(partial.vertices)
+    gap, at = map(np.asarray, cKDTree(whole.vertices).query(partial.vertices))
     if not gap.max() <= _ON_THE_SHAPE * whole.mean_edge_length:
         raise InputError(
             f"{partial.name}: vertex {gap.argmax()} is no vertex of the whole shape {whole.name}; "
