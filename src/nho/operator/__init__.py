@@ -1,4 +1,6 @@
-"""The paper's heart. Read beside Sec. 4, in this order (equation numbers in brackets):
+"""The paper's heart.
+
+Read beside Sec. 4, in this order (equation numbers in brackets):
 
 - `field`, `network`: the intrinsic neural field and its soft indicator (6, 7)
 - `hamiltonian`: the operator, reduced or sparse, its energy and its support (8, 9, 15, 17, 18)
