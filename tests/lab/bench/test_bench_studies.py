@@ -110,7 +110,7 @@ def test_reliability_weighs_matches_by_their_vertices():
 
 def test_conditions_come_back_from_their_row():
     conditions = Conditions(10, "random", 0.2, "swap", 3, 0.001, 2, "normalised", 0.5)
-    task = MatchTask("synthetic", "p", "paper", conditions, ("rounds=0", "bend=false"), 4)
+    task = MatchTask("synthetic", "p", "paper", conditions, ("rounds=0", "refinement=none"), 4)
     assert tuple(task.keys) == KEYS
     assert MatchTask.from_row(task.keys) == task
 
