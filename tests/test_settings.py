@@ -257,6 +257,13 @@ def test_the_flat_table_of_earlier_versions_is_read():
         Settings.from_dict({"recipe": {"name": "best"}})
 
 
+def test_a_setting_in_the_wrong_table_is_refused():
+    table = Settings().as_dict()
+    for wrong in ({**table, "rounds": 1}, {**table, "recipe": {**table["recipe"], "seed": 1}}):
+        with pytest.raises(InputError, match="'(rounds|seed)' stands in the wrong table"):
+            Settings.from_dict(wrong)
+
+
 def test_both_presets_exist_and_the_default_is_the_plain_settings():
     assert set(PRESETS) == {"paper", "default"}
     assert preset("default") == Settings()

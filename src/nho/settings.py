@@ -243,10 +243,14 @@ class Settings(_Checked):
             return _from_flat(values)
         if not isinstance(own, dict) or own.get("name") not in RECIPES:
             raise InputError(f"recipe {own!r} is unknown; its name is {' or '.join(RECIPES)}")
-        chosen = RECIPES[own["name"]]
+        base = cls(recipe=RECIPES[own["name"]]())
         general = {name: value for name, value in values.items() if name != "recipe"}
         fields = {name: value for name, value in own.items() if name != "name"}
-        return cls(recipe=chosen()).replace(**fields, **general)
+        misplaced = {*general} - {*_kinds(cls)} | {*fields} - {*_kinds(type(base.recipe))}
+        for name in sorted(misplaced):
+            _check_name(name, base.recipe)
+            raise InputError(f"setting {name!r} stands in the wrong table")
+        return base.replace(**fields, **general)
 
     def flat(self) -> dict[str, Any]:
         """Every setting by name: the general ones, the recipe's name, then its own."""

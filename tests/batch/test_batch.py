@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from nho.batch.plan import Planner
 from nho.batch.summary import SummaryRow, write_summary
 from nho.cli import main
 from nho.errors import InputError
-from nho.pipeline.memory_budget import needed_memory
+from nho.pipeline.memory_budget import fit_to_memory, needed_memory
 from nho.problem.result import MatchResult
 from nho.report.result_folder import FILES
 from nho.runtime.memory import available_memory, estimated_memory
@@ -463,22 +463,22 @@ def test_a_pair_that_does_not_fit_is_reported_and_not_started(tmp_path, monkeypa
     assert "90 MB" in rows[0].error
 
 
-@pytest.mark.parametrize("solve_vertices", [0, 200])
-def test_a_pair_is_refused_for_the_memory_that_a_match_would_need(
-    tmp_path, whole, piece, solve_vertices
-):
-    """Vertices beyond those that are solved on cost little."""
+def test_a_pair_is_refused_only_where_a_match_would_be(tmp_path, whole, piece, monkeypatch):
+    """Both solve on fewer vertices where memory is short; vertices beyond those cost little."""
     for mesh, name in ((piece.mesh, "partial.ply"), (whole, "full.ply")):
         mesh.write(tmp_path / name)
     pair = BatchPair("p", tmp_path / "partial.ply", tmp_path / "full.ply", (Path("auto"),))
     sizes = len(piece.mesh.vertices), len(whole.vertices)
-    needed = needed_memory(*sizes, solve_vertices)
-    settings = SETTINGS.replace(solve_vertices=solve_vertices)
-    for room, fits in ((needed, True), (needed - 1, False)):
-        plan = Planner(tmp_path / "out", settings, True, False, room).plan(pair)
+    settings = SETTINGS.replace(solve_vertices=0)
+    least = needed_memory(*sizes, max(sizes) // 2)  # halved once more they would be too few
+    assert least < needed_memory(*sizes, 0)
+    for free, fits in ((needed_memory(*sizes, 0), True), (least, True), (least - 1, False)):
+        plan = Planner(tmp_path / "out", settings, True, False, free).plan(pair)
         assert (plan.job is not None) == fits
-        assert fits or "memory" in plan.row.error
-    assert needed_memory(*sizes, 200) < needed_memory(*sizes, 0)
+        assert plan.job.memory <= free if fits else "memory" in plan.row.error
+        monkeypatch.setattr("nho.pipeline.memory_budget.available_memory", lambda free=free: free)
+        with nullcontext() if fits else pytest.raises(InputError, match="memory"):
+            fit_to_memory(settings, piece.mesh, whole)
 
 
 class Sized:

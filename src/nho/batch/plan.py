@@ -11,7 +11,7 @@ from nho.batch.records import PairRequest, bytes_digest, find_failure, find_resu
 from nho.batch.summary import SummaryRow
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.pipeline.memory_budget import needed_memory
+from nho.pipeline.memory_budget import affordable
 from nho.settings import Settings
 
 NOT_TRIED = "not tried yet"
@@ -77,7 +77,7 @@ class Planner:
             row = SummaryRow(pair.name, "failed", failure.error, failure.seconds)
             return PairPlan(row, stale=found.why, old_failure=True)
         sizes = partial.vertices, full.vertices
-        memory = needed_memory(*sizes, self._settings.solve_vertices)
+        _, memory = affordable(sizes, self._settings.solve_vertices, self._budget)
         if self._budget is not None and memory > self._budget:
             error = (
                 f"meshes of {sizes[0]} and {sizes[1]} vertices need about {_size(memory)} of "

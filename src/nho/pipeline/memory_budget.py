@@ -29,6 +29,25 @@ def needed_memory(n_partial: int, n_full: int, solve_vertices: int) -> int:
     return solved + _PER_VERTEX_CARRIED * (n_partial + n_full)
 
 
+def affordable(sizes: tuple[int, int], solve_vertices: int, free: int | None) -> tuple[int, int]:
+    """The ``solve_vertices`` that fits, halved as often as needed, and the bytes it takes.
+
+    If even the fewest vertices do not fit, the bytes are more than ``free`` (None = unknown).
+
+    Parameters
+    ----------
+    sizes : pair of int
+        Vertices of the partial and of the full mesh.
+    """
+    needed = needed_memory(*sizes, solve_vertices)
+    if free is None or needed <= free:
+        return solve_vertices, needed
+    fewer = min(solve_vertices or max(sizes), max(sizes))
+    while needed_memory(*sizes, fewer) > free and fewer // 2 >= FEWEST_SOLVED:
+        fewer //= 2
+    return fewer, min(needed, needed_memory(*sizes, fewer))
+
+
 def fit_to_memory(settings: Settings, partial: Mesh, full: Mesh) -> tuple[Settings, list[str]]:
     """Settings that fit, with a warning if ``solve_vertices`` had to be lowered.
 
@@ -39,19 +58,15 @@ def fit_to_memory(settings: Settings, partial: Mesh, full: Mesh) -> tuple[Settin
     """
     free = available_memory()
     sizes = len(partial.vertices), len(full.vertices)
-    solved = settings.solve_vertices
-    needed = needed_memory(*sizes, solved)
+    needed = needed_memory(*sizes, settings.solve_vertices)
     log.info("about %.2f GB of memory needed, %s free", needed / 1e9, _gigabytes(free))
     if free is None or needed <= free:
         return settings, []
-    solved = min(solved or max(sizes), max(sizes))
-    while needed_memory(*sizes, solved) > free and solved // 2 >= FEWEST_SOLVED:
-        solved //= 2
-    if needed_memory(*sizes, solved) > free:
-        least = min(needed, needed_memory(*sizes, solved))
+    solved, takes = affordable(sizes, settings.solve_vertices, free)
+    if takes > free:
         raise InputError(
             f"{partial.name} and {full.name}: to match {sizes[0]} and {sizes[1]} vertices takes "
-            f"about {_gigabytes(least)} of memory but {_gigabytes(free)} are free; end other "
+            f"about {_gigabytes(takes)} of memory but {_gigabytes(free)} are free; end other "
             "programs or simplify the meshes"
         )
     warning = (
