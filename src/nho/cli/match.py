@@ -64,7 +64,7 @@ def match_command(
     Wrap (.txt), or CSV with columns `name,x,y,z`, which pair by name or else by order.
 
     `--anchors auto` finds them by shape alone; `auto:dpfm`, `auto:ulrssm`, `auto:wormhole` and
-    `auto:echomatch` by a network (needs `nho[features]`; `--set checkpoints=FILE` for your own).
+    `auto:echomatch` by a network (needs `nho[learned]`; `--set checkpoints=FILE` for your own).
 
     Writes result.npz, result.json, partial.ply, full.ply and report.html to the folder.
 

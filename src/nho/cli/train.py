@@ -22,7 +22,7 @@ def train_command(
 ) -> None:
     """Train the network of a learned method on generated shapes, on one core.
 
-    The shapes are made here, so the network is yours to give away. Needs the extra `features`.
+    The shapes are made here, so the network is yours to give away. Needs the extra `learned`.
 
     A training that was stopped goes on where it was when the same command is given again; until it
     is done, its state lies beside the file, with `.unfinished` at the end of its name.

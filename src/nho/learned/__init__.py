@@ -1,1 +1,1 @@
-"""Learned features: DiffusionNet and the methods built on it. Needs the extra ``features``."""
+"""Learned features: DiffusionNet and the methods built on it. Needs the extra ``learned``."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
-REMEDY = 'pip install "nho[features]"'
+REMEDY = 'pip install "nho[learned]"'
 
 
 def require_torch() -> None:

@@ -44,7 +44,7 @@ def found_anchors(
     source : str
         ``auto`` searches by shape alone (`nho.anchor_search`); ``auto:dpfm`` and the like take
         well-spread matches of a network's features, which knows the kind of shapes it was trained
-        on (needs the extra ``features``).
+        on (needs the extra ``learned``).
     """
     method = check_source(source)
     if not method:

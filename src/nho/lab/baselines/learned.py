@@ -1,6 +1,6 @@
 """Learned methods as baselines: features and map of a network, without anchors.
 
-They need torch (`pip install "nho[features]"`) and weights, see the setting ``checkpoints``. The
+They need torch (`pip install "nho[learned]"`) and weights, see the setting ``checkpoints``. The
 networks themselves are in `nho.learned`, which is imported on first use.
 """
 
