@@ -103,5 +103,5 @@ def test_the_method_without_anchors_ignores_those_it_is_given(piece, whole):
 
 def test_without_torch_a_network_is_one_sentence(monkeypatch, piece, whole):
     monkeypatch.setattr("nho.learned.backend.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"need torch.*nho\[features\]"):
+    with pytest.raises(InputError, match=r"need torch.*nho\[learned\]"):
         nho.match(piece.mesh, whole, "auto:dpfm")

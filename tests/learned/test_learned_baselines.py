@@ -23,7 +23,7 @@ def test_importing_the_package_does_not_import_torch():
 @pytest.mark.parametrize("name", LEARNED)
 def test_without_torch_one_sentence_says_what_to_install(name, piece, whole, monkeypatch):
     monkeypatch.setattr("nho.learned.backend.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r'needs? torch.*pip install "nho\[features\]"'):
+    with pytest.raises(InputError, match=r'needs? torch.*pip install "nho\[learned\]"'):
         baselines.run(name, piece.mesh, whole, None)
 
 
