@@ -10,8 +10,8 @@ import pictures
 
 import nho
 from nho.lab import baselines
-from nho.lab.bench.cases import support_colours
 from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.figures.cases import support_colours
 
 pair = FAMILIES["synthetic"].load(None, "body-plane-2")  # about 1,000 vertices, with the truth
 scan, template, anchors = pair.partial, pair.full, pair.anchors(25)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from nho import MatchResult, Mesh
-from nho.lab.bench.render import render
+from nho.lab.bench.figures.render import render
 from nho.report.views import first_view, view_beside
 
 Panel = tuple[Mesh, np.ndarray, str, np.ndarray]  # shape, vertex colours, words beneath, view

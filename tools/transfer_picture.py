@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 import nho
 from nho.evaluation.sample import load_sample
 from nho.geometry.geodesics import distances_from, edge_graph
-from nho.lab.bench.render import render
+from nho.lab.bench.figures.render import render
 from nho.report.colours import FADED, scalar_colours
 from nho.report.views import first_view
 from nho.transfer import Transfer, fit_template

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from nho.lab.bench.plotstyle import save, styled
+from nho.lab.bench.figures.plotstyle import save, styled
 
 LABELS = {
     "floor": "two eigendecompositions alone (eigsh)",

@@ -191,7 +191,7 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
 
 
 def _figures(rows: list[ResultRow], families: list[str], folder: Path) -> list[Path]:
-    from nho.lab.bench.curves import pck_figure, save, success_figure
+    from nho.lab.bench.figures.curves import pck_figure, save, success_figure
 
     written: list[Path] = []
     for family in families:

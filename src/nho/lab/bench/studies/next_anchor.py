@@ -121,7 +121,7 @@ def plan(request: StudyRequest) -> list[CourseTask]:
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Mean error against the number of anchors."""
-    from nho.lab.bench.curves import Series, budget_figure, save
+    from nho.lab.bench.figures.curves import Series, budget_figure, save
 
     counts = range(FIRST, LAST + 1)
     lines = []

@@ -52,7 +52,7 @@ def plan(request: StudyRequest) -> list[MatchTask]:
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Differences to the preset, pair by pair, as a table and a figure for each budget."""
-    from nho.lab.bench.curves import Effects, forest_figure, save
+    from nho.lab.bench.figures.curves import Effects, forest_figure, save
 
     tables, figures = [], []
     for count in BUDGETS:

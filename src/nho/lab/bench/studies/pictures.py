@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from nho.lab.bench.cases import Case
 from nho.lab.bench.datasets import FAMILIES
-from nho.lab.bench.evolution import draw_evolution
-from nho.lab.bench.gallery import render_gallery
+from nho.lab.bench.figures.cases import Case
+from nho.lab.bench.figures.evolution import draw_evolution
+from nho.lab.bench.figures.gallery import render_gallery
+from nho.lab.bench.figures.pictures import draw, draw_discretisation
 from nho.lab.bench.perturb import Conditions, present
-from nho.lab.bench.pictures import draw, draw_discretisation
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.runner import contenders
 from nho.lab.bench.studies.study import Findings, Study, StudyRequest

@@ -95,7 +95,7 @@ class OneCondition:
     def _figures(
         self, rows: list[ResultRow], present: list[str], theirs: Section, folder: Path
     ) -> list[Path]:
-        from nho.lab.bench.curves import (
+        from nho.lab.bench.figures.curves import (
             PUBLISHED,
             Series,
             budget_figure,

@@ -12,11 +12,11 @@ import numpy as np
 
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.cases import SUPPORT, TRUTH, Case
-from nho.lab.bench.pictures import picture_size, support_panel, transfer_panel
-from nho.lab.bench.plotstyle import styled
-from nho.lab.bench.render import render
-from nho.lab.bench.sheet import Panel, PanelRow, column_inches, save_sheet
+from nho.lab.bench.figures.cases import SUPPORT, TRUTH, Case
+from nho.lab.bench.figures.pictures import picture_size, support_panel, transfer_panel
+from nho.lab.bench.figures.plotstyle import styled
+from nho.lab.bench.figures.render import render
+from nho.lab.bench.figures.sheet import Panel, PanelRow, column_inches, save_sheet
 from nho.operator.correspondence import align
 from nho.operator.spectra import analyse
 from nho.pipeline.matching import to_result

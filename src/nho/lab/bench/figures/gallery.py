@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from nho.errors import InputError
-from nho.lab.bench.cases import SUPPORT, TRUTH, Case, methods_of
+from nho.lab.bench.figures.cases import SUPPORT, TRUTH, Case, methods_of
 from nho.report.scene import (
     VIEWER,
     drawn_part,
@@ -42,12 +42,13 @@ def render_gallery(cases: list[Case], title: str = "Gallery") -> str:
     environment.filters["score"] = _score
     most = _most_vertices(cases)
     meshes = [mesh for case in cases for mesh in (case.pair.partial, case.pair.full)]
-    text = environment.from_string(packaged_text("gallery.html.jinja", "nho.lab.bench")).render(
+    template = packaged_text("gallery.html.jinja", __package__)
+    text = environment.from_string(template).render(
         title=title,
         style=Markup(packaged_text("style.css")),
         scripts=[
             *(Markup(packaged_text(name)) for name in VIEWER),
-            Markup(packaged_text("gallery.js", "nho.lab.bench")),
+            Markup(packaged_text("gallery.js", __package__)),
         ],
         data=json_for_html([_scene(case, most) for case in cases]),
         cases=cases,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nho.lab.bench.plotstyle import save, styled
+from nho.lab.bench.figures.plotstyle import save, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

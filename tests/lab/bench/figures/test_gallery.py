@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
-from nho.lab.bench import gallery
-from nho.lab.bench.cases import Case
-from nho.lab.bench.gallery import render_gallery
-from tests.lab.bench.test_pictures import known_case
+from nho.lab.bench.figures import gallery
+from nho.lab.bench.figures.cases import Case
+from nho.lab.bench.figures.gallery import render_gallery
+from tests.lab.bench.figures.test_pictures import known_case
 
 EVIL = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=2">{{ 7*7 }}'
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.lab.bench.cases import SUPPORT, TRUTH, Case, methods_of
-from nho.lab.bench.render import render
-from nho.lab.bench.sheet import DPI, Panel, PanelRow, column_inches, save_sheet
+from nho.lab.bench.figures.cases import SUPPORT, TRUTH, Case, methods_of
+from nho.lab.bench.figures.render import render
+from nho.lab.bench.figures.sheet import DPI, Panel, PanelRow, column_inches, save_sheet
 from nho.report.views import frame, framed, used
 
 __all__ = ["Case", "draw", "draw_discretisation", "draw_support", "draw_transfer"]

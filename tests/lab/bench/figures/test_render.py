@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane, sphere
-from nho.lab.bench.render import render
+from nho.lab.bench.figures.render import render
 from nho.report.views import first_view
 
 FRONT = np.eye(3)  # looking along -z, y up

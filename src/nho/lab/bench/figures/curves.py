@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nho.lab.bench.plotstyle import (
+from nho.lab.bench.figures.plotstyle import (
     BLUE,
     GREY,
     PUBLISHED,

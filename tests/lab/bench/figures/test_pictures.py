@@ -15,8 +15,9 @@ from nho.evaluation.metrics import evaluate
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
-from nho.lab.bench import pictures
-from nho.lab.bench.cases import (
+from nho.lab.bench.datasets import AnnotatedPair
+from nho.lab.bench.figures import pictures
+from nho.lab.bench.figures.cases import (
     CORRECT,
     ELSEWHERE,
     FALSE_POSITIVE,
@@ -25,10 +26,9 @@ from nho.lab.bench.cases import (
     support_colours,
     upright,
 )
-from nho.lab.bench.datasets import AnnotatedPair
-from nho.lab.bench.evolution import FIRST, diverging, draw_evolution, evolve
-from nho.lab.bench.pictures import draw, draw_discretisation, picture_size, support_panel
-from nho.lab.bench.sheet import Panel, PanelRow, save_sheet
+from nho.lab.bench.figures.evolution import FIRST, diverging, draw_evolution, evolve
+from nho.lab.bench.figures.pictures import draw, draw_discretisation, picture_size, support_panel
+from nho.lab.bench.figures.sheet import Panel, PanelRow, save_sheet
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
 from nho.report.views import first_view
@@ -212,7 +212,7 @@ def test_draw_writes_pictures_that_are_not_blank(tmp_path: Path) -> None:
 
 def test_more_cases_than_a_sheet_holds_go_to_a_second_one(tmp_path: Path) -> None:
     panel = Panel(np.zeros((4, 4, 4), dtype=np.uint8))
-    from nho.lab.bench.pictures import _ROWS, _sheets
+    from nho.lab.bench.figures.pictures import _ROWS, _sheets
 
     rows = [PanelRow((panel,), str(number)) for number in range(_ROWS + 1)]
     written = _sheets(rows, tmp_path, "many", "a note")

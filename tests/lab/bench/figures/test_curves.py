@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
-from nho.lab.bench.curves import (
+from nho.lab.bench.figures.curves import (
     PUBLISHED,
     Effects,
     Series,
@@ -18,7 +18,7 @@ from nho.lab.bench.curves import (
     save,
     success_figure,
 )
-from nho.lab.bench.plotstyle import method_looks
+from nho.lab.bench.figures.plotstyle import method_looks
 from nho.lab.bench.statistics import PCK_THRESHOLDS, Difference
 from nho.lab.bench.tabular import Cell
 

@@ -1,0 +1,1 @@
+"""Figures of the benchmark: curves, pictures of shapes, sheets of them, a gallery in 3D."""
