@@ -10,10 +10,10 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-import nho.geometry.factors
+import nho.geometry.solvers
 import nho.geometry.spectrum
 from nho.errors import SolverError
-from nho.geometry.factors import factorised, lowest_dense
+from nho.geometry.solvers import factorised, lowest_dense
 from nho.geometry.spectrum import Basis, Laplacian, dirichlet_basis, laplacian, neumann_basis
 from nho.geometry.synthetic import bumpy_sphere
 from nho.operator.hamiltonian import ReducedHamiltonian, SparseHamiltonian, insulated_modes

@@ -22,7 +22,7 @@ from nho.learned.checkpoints import load_checkpoint, save_checkpoint
 from nho.learned.diffusion_net import OperatorTensors
 from nho.learned.matcher import Matcher
 from nho.learned.methods import METHODS, new_matcher
-from nho.learned.operators import operators
+from nho.learned.operator_tensors import operators
 from nho.learned.training import Plan, State
 from nho.learned.training_files import load_state, save_state
 from tests.fuzz import seeds

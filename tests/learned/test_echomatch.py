@@ -12,7 +12,7 @@ from nho.learned.architecture import Architecture  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
 from nho.learned.checkpoints import load_checkpoint, save_checkpoint  # noqa: E402
 from nho.learned.methods import echoes, neighbours, new_matcher  # noqa: E402
-from nho.learned.published import matcher_of  # noqa: E402
+from nho.learned.published_weights import matcher_of  # noqa: E402
 from nho.learned.training_pairs import training_pair  # noqa: E402
 
 COLD = torch.tensor([0.02])

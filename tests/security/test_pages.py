@@ -15,12 +15,12 @@ import nho
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.lab.bench.figures.gallery import render_gallery
-from nho.lab.bench.index import write_index
+from nho.lab.bench.report_page import write_index
 from nho.problem.anchors import read_anchors
 from nho.report import render_report
 from nho.report.result_folder import write_outputs
 from tests.lab.bench.figures.test_pictures import known_case
-from tests.lab.bench.test_index import hostile
+from tests.lab.bench.test_report_page import hostile
 from tests.report.test_report import example
 
 EVIL = "</script><script>hit=1</script><img src=x onerror=hit=2><svg onload=hit=3>\"'{{ 7*7 }}&lt;"

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from nho.geometry.alignment import nearest_rotations
-from nho.geometry.factors import Factor, factorised
 from nho.geometry.mesh import FloatArray, Mesh
+from nho.geometry.solvers import Factor, factorised
 from nho.geometry.spectrum import cotangents
 
 # Weights outside this range belong to slivers; clipped, every local step stays well posed.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from nho.geometry.factors import factorised
 from nho.geometry.mesh import Mesh
+from nho.geometry.solvers import factorised
 from nho.geometry.spectrum import Laplacian
 
 SCALES = (0.02, 0.05, 0.1)  # lengths; the full shape has area one

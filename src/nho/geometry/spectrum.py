@@ -14,8 +14,8 @@ import robust_laplacian
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from nho.geometry.factors import attempted, lowest_dense, plain_lu
 from nho.geometry.mesh import Mesh
+from nho.geometry.solvers import attempted, lowest_dense, plain_lu
 from nho.runtime.cache import Cache
 
 _DENSE_BELOW = 400  # unknowns; below it a dense solve is faster, and exact

@@ -24,7 +24,7 @@ from nho.learned.architecture import Architecture
 from nho.learned.backend import quiet_torch
 from nho.learned.matcher import Matcher
 from nho.learned.methods import METHODS
-from nho.learned.published import filled, matcher_of
+from nho.learned.published_weights import filled, matcher_of
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.npz import check_archive, read_array
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from nho.geometry.factors import lowest_dense
+from nho.geometry.solvers import lowest_dense
 from nho.geometry.spectrum import Basis, Laplacian, fixed_signs, hamiltonian_basis
 from nho.runtime.parallel import SERIAL, Workers
 

@@ -12,9 +12,9 @@ from scipy.spatial import cKDTree
 from nho.geometry.alignment import nearest_rotations, similarity
 from nho.geometry.coverage import on_boundary
 from nho.geometry.elastic import Elastic
-from nho.geometry.factors import Factor, factorised
 from nho.geometry.mesh import Mesh
 from nho.geometry.repair import Repaired, repair
+from nho.geometry.solvers import Factor, factorised
 from nho.geometry.surface import SurfacePoints
 from nho.transfer.maps import SurfaceMap
 from nho.transfer.oriented import OrientedSurface, inconsistent_faces

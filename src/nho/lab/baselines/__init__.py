@@ -11,12 +11,12 @@ from nho.lab.baselines import (
     anchor_distance,
     arap,
     fspm,
-    hamiltonian_alignment,
     learned,
     nearest,
     nricp,
     pfm,
     piecewise_smooth,
+    spectrum_alignment,
     zoomout,
 )
 from nho.lab.baselines.interface import Baseline, Method, Preset
@@ -34,7 +34,7 @@ BASELINES: dict[str, Method] = {
     "anchor-distance+arap": Baseline("anchor-distance+arap", arap.solve),
     "pfm": Baseline("pfm", pfm.solve, anchored=False),
     "pfm-wks": Baseline("pfm-wks", pfm.solve_by_waves, anchored=False),
-    "hamiltonian": Baseline("hamiltonian", hamiltonian_alignment.solve, anchored=False),
+    "hamiltonian": Baseline("hamiltonian", spectrum_alignment.solve, anchored=False),
     "zoomout": Baseline("zoomout", zoomout.solve_from_anchors),
     "nricp": Baseline("nricp", nricp.solve),
     "fspm": Baseline("fspm", fspm.solve, anchored=False),

@@ -25,8 +25,8 @@ from nho.batch.lock import BENCH_STATE, folder_lock, refuse_links
 from nho.batch.summary import FORMULA_SIGNS
 from nho.errors import CannotWrite, InputError, NhoError
 from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
-from nho.lab.bench.index import StudyReport, write_index
 from nho.lab.bench.latex import latex
+from nho.lab.bench.report_page import StudyReport, write_index
 from nho.lab.bench.rowfile import ResultRow, read_rows
 from nho.lab.bench.studies import STUDIES, Findings, Study, StudyRequest
 from nho.lab.bench.tabular import markdown

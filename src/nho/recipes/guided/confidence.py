@@ -1,8 +1,8 @@
 """How far to trust each match, and where one more anchor would help most.
 
 Confidence is the estimated probability that a match is less than `RADIUS` off, by a logistic
-model of four signals. `python -m nho.lab.bench.confidence` fits its numbers and draws how well they
-hold on pairs that were left out of the fit.
+model of four signals. `python -m nho.lab.bench.fit_confidence` fits its numbers and draws how well
+they hold on pairs that were left out of the fit.
 """
 
 from __future__ import annotations

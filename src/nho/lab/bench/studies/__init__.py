@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from nho.lab.bench.studies import (
-    ablation,
+    ablation_default,
+    ablation_paper,
     confidence,
     cost,
     main_tables,
     next_anchor,
-    parts,
     pictures,
     robustness,
     variants,
@@ -21,9 +21,9 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         main_tables.STUDY,
-        ablation.STUDY,
+        ablation_paper.STUDY,
         *variants.STUDIES,
-        parts.STUDY,
+        ablation_default.STUDY,
         *robustness.STUDIES,
         confidence.STUDY,
         next_anchor.STUDY,

@@ -1,6 +1,6 @@
 """Fit the confidence of preset `default` and show how far it can be trusted.
 
-``python -m nho.lab.bench.confidence --data DIR --out FOLDER`` matches pairs with few and many
+``python -m nho.lab.bench.fit_confidence --data DIR --out FOLDER`` matches pairs with few and many
 anchors, fits the logistic model of `nho.recipes.guided.confidence` to what it finds, and judges it
 on families left out of the fit: a reliability table and curve, and the risk among the most
 confident.

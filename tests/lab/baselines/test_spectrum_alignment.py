@@ -12,13 +12,13 @@ from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import dirichlet_basis, laplacian, neumann_basis
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.lab import baselines
-from nho.lab.baselines.hamiltonian_alignment import (
+from nho.lab.baselines.spectrum_alignment import (
     Alignment,
     query_basis,
     seen_by_modes,
     unlikeness,
 )
-from nho.lab.baselines.hamiltonian_starts import gaussians, look_alikes
+from nho.lab.baselines.spectrum_starts import gaussians, look_alikes
 from nho.operator.hamiltonian import ReducedHamiltonian, SparseHamiltonian
 
 

@@ -33,8 +33,8 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Basis, Laplacian, dirichlet_basis, laplacian, neumann_basis
-from nho.lab.baselines.hamiltonian_starts import gaussians, look_alikes
 from nho.lab.baselines.readout import solution_without_anchors
+from nho.lab.baselines.spectrum_starts import gaussians, look_alikes
 from nho.operator.hamiltonian import (
     Hamiltonian,
     ReducedHamiltonian,

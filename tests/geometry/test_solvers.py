@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from nho.errors import SolverError
-from nho.geometry.factors import factorised
+from nho.geometry.solvers import factorised
 from nho.geometry.spectrum import laplacian
 from nho.geometry.synthetic import bumpy_sphere
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nho.lab.bench.index import StudyReport, write_index
+from nho.lab.bench.report_page import StudyReport, write_index
 from nho.lab.bench.tabular import Cell, Section, Table
 from tests.lab.bench.test_tabular import TABLE
 
