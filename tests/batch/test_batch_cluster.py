@@ -171,10 +171,10 @@ def test_workers_that_cannot_do_the_work_are_named_before_it_starts(
 
 def test_a_benchmark_runs_on_the_workers_and_one_killed_loses_nothing(tmp_path):
     from nho.lab.bench.engine import execute, rows_of
-    from nho.lab.bench.studies import STUDIES, Request
+    from nho.lab.bench.studies import STUDIES, StudyRequest
 
-    tasks = STUDIES["units"].plan(Request(None, ("synthetic",), ("nearest",), quick=True))
-    tasks += STUDIES["sampling"].plan(Request(None, ("synthetic",), ("nearest",), quick=True))
+    tasks = STUDIES["units"].plan(StudyRequest(None, ("synthetic",), ("nearest",), quick=True))
+    tasks += STUDIES["sampling"].plan(StudyRequest(None, ("synthetic",), ("nearest",), quick=True))
     with cluster(tmp_path) as (address, processes):
 
         def kill_one(event):

@@ -130,6 +130,7 @@ SURFACES = (
         make.tiny,
         ("modes are available", "lowered from"),
         "matched with fewer modes, from 4 interior vertices on",
+        culprit="full",
     ),
     Case(
         "no interior",
