@@ -35,15 +35,21 @@ def time_against_size(reports: list[dict[str, Any]], case: str) -> list[tuple[in
 
 
 @styled
-def draw_speed(folder: Path) -> Path:
-    """One line a case, on logarithmic axes, to ``speed.png`` in the folder of the reports."""
+def draw_speed(folder: Path) -> list[Path]:
+    """One line a case, on logarithmic axes, to ``speed.png`` in the folder of the reports.
+
+    Nothing is drawn where no report has seconds against vertices.
+    """
     from matplotlib.figure import Figure
 
     reports = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    lines = {case: time_against_size(reports, case) for case in LABELS}
+    if not any(lines.values()):
+        return []
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for (case, label), colour in zip(LABELS.items(), COLOURS, strict=True):
-        known = time_against_size(reports, case)
+        known = lines[case]
         if known:
             width = 2.5 if case == "default" else 1.2
             style = "--" if case == "floor" else "-"
@@ -54,4 +60,4 @@ def draw_speed(folder: Path) -> Path:
     axes.set_xticks([1e3, 1e4, 1e5, 1e6], ["1,000", "10,000", "100,000", "1,000,000"])
     axes.minorticks_off()
     figure.legend(loc="outside right upper")
-    return save(figure, folder / "speed", ("png",))[0]
+    return save(figure, folder / "speed", ("png",))
