@@ -79,14 +79,14 @@ class Recipe(_Checked):
     activation: Activation = "tanh"  # not stated in the paper; measured, see docs/decisions.md
 
     # Operator estimation (Sec. 4.2)
-    barrier_factor: float = 50.0  # beta: the potential's height is beta lambda_k
+    barrier_factor: float = 50.0  # beta: height of the potential in the loss, over lambda_k
     weight_anchor: float = 0.1  # alpha_1: the region contains the anchors
     weight_area: float = 1.0  # alpha_2: it is as large as the partial shape
     weight_topology: float = 0.3  # alpha_3: it is in one piece
     weight_spectral: float = 0.01  # alpha_4: it has the partial shape's spectrum
     fit_steps: int = 100  # Adam steps of every fit of the operator
     fit_learning_rate: float = 1e-2  # of Adam
-    rounds: int = 4  # of operator and correspondence in turn
+    rounds: int = 4  # alternations of operator fit and map update
     coordinates: Coordinates = "hamiltonian"  # eigenfunctions in which vertices are matched
 
     def __post_init__(self) -> None:
@@ -112,6 +112,8 @@ class GuidedRecipe(Recipe):
     """Preset ``default``: distances to the anchors guide, bending follows, the operator helps.
 
     There are at most ``rounds`` proposals by the operator, and none from ``many_anchors`` on.
+    ``barrier_factor``, ``spectral_modes`` and ``galerkin_modes`` count only if ``weight_spectral``
+    is above 0.
     """
 
     name: ClassVar[str] = "guided"
@@ -122,14 +124,14 @@ class GuidedRecipe(Recipe):
     fit_steps: int = 20
     rounds: int = 3
 
-    start: Start = "distances"  # of the map: distances to the anchors, or a similarity by them
+    start: Start = "distances"  # first map: by anchor distances, or a similarity fitted to anchors
     calibrate_distances: bool = True  # take known discrepancies between anchors out
     orientation_weight: float = 0.15  # as a share of the anchor spacing; 0 = none
     anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off
     unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
     pin_anchors: bool = True  # while bending; if not, they only lead to the first map
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
-    relief: bool = True  # curvature: like goes to like
+    relief: bool = True  # also match by mean curvature
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
     many_anchors: int = 13  # from here on the operator proposes nothing: it would change nothing
@@ -143,7 +145,7 @@ class PaperRecipe(Recipe):
     name: ClassVar[str] = "paper"
 
     # Operator estimation (Sec. 4.2)
-    loss_operator: Operator = "reduced"  # eigenpairs inside the loss
+    loss_operator: Operator = "reduced"  # operator whose eigenpairs enter the loss
 
     # Reciprocal refinement (Sec. 4.2)
     readout_operator: Operator = "reduced"  # eigenpairs for support, alignment and refinement
@@ -204,6 +206,7 @@ class Settings(_Checked):
     def replace(self, /, **changes: Any) -> Settings:
         """A copy with some settings changed, general ones or fields of its recipe."""
         recipe = changes.pop("recipe", self.recipe)
+        _check("recipe", None, recipe)
         general, own = _kinds(Settings), {}
         for name in [*changes]:
             _check_name(name, recipe)
@@ -254,8 +257,9 @@ class Settings(_Checked):
 
     def flat(self) -> dict[str, Any]:
         """Every setting by name: the general ones, the recipe's name, then its own."""
-        own = self.as_dict()["recipe"]
-        return {**self.as_dict(), "recipe": own.pop("name"), **own}
+        values = self.as_dict()
+        own = values["recipe"]
+        return {**values, "recipe": own.pop("name"), **own}
 
     def to_json(self) -> str:
         """Settings as a JSON text, keys in the order of this file."""

@@ -227,5 +227,5 @@ def test_first_map_has_the_same_bits_for_any_number_of_threads(whole, stretched,
     for threads in (1, 3):
         with workers(threads) as pool:
             orientation = distances.orientation(stretched, whole, pool)
-            maps.append(first_map(distances, orientation, workers=pool))
+            maps.append(first_map(distances, orientation, pool=pool))
     np.testing.assert_array_equal(*maps)

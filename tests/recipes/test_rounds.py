@@ -34,7 +34,7 @@ class Rehearsed:
 
     def kept(self) -> tuple[int, int, int]:
         """Round of the pose that was kept, of the map proposed for it, and entries of the curve."""
-        pose, proposed, curve = guided._improved(np.zeros(1), self, self, self.run)
+        pose, proposed, curve = guided._improved(np.zeros(1), np.zeros(1), self, self, self.run)
         assert [entry["distortion"] for entry in curve] == self.scores[: len(curve)]
         return int(pose[0]), int(proposed[0]), len(curve)
 

@@ -40,10 +40,10 @@ class Orientation:
         shapes: tuple[Mesh, Mesh],
         distances: tuple[np.ndarray, np.ndarray],
         pairs: np.ndarray,
-        workers: Workers = SERIAL,
+        pool: Workers = SERIAL,
     ) -> Orientation:
         """From (m, n) distances to the anchors on either shape."""
-        partial, full = workers.together(
+        partial, full = pool.together(
             lambda: signed_angles(shapes[0], distances[0], pairs),
             lambda: signed_angles(shapes[1], distances[1], pairs),
         )

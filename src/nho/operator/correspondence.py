@@ -18,8 +18,8 @@ def align(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.pinv(source) @ target)
 
 
-def nearest_rows(queries: np.ndarray, rows: np.ndarray, workers: Workers = SERIAL) -> np.ndarray:
-    """(n,) index of the row nearest to each query; ties go to the lowest index.
+def nearest_rows(queries: np.ndarray, rows: np.ndarray, pool: Workers = SERIAL) -> np.ndarray:
+    """(n,) index of the row nearest to each query (Eq. 20); ties go to the lowest index.
 
     By blocked matrix products in float32, which no tree beats in 20 to 100 dimensions.
     """
@@ -34,7 +34,7 @@ def nearest_rows(queries: np.ndarray, rows: np.ndarray, workers: Workers = SERIA
         return np.asarray(closeness.argmax(axis=1))
 
     rows_per_block = max(64, int(_TABLE_BYTES / 4 / rows32.shape[1]))
-    return np.concatenate(workers.over_rows(block, len(queries32), rows_per_block))
+    return np.concatenate(pool.over_rows(block, len(queries32), rows_per_block))
 
 
 def local_distortion(
@@ -83,7 +83,7 @@ def reliable_matches(
     """(m', 2) pairs with distortion below the threshold, none in conflict (Eq. 21).
 
     The given (m, 2) anchors are fixed: a match that shares a vertex with one of them is dropped.
-    Of several matches to one full vertex the least distorted stays, ties by index.
+    Where several matches share a full vertex, the least distorted is kept; ties by index.
     """
     kept = np.flatnonzero(distortion < threshold)
     fixed = np.isin(kept, anchors[:, 0]) | np.isin(target[kept], anchors[:, 1])

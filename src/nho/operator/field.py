@@ -39,11 +39,11 @@ class NeuralField:
         hidden: tuple[int, ...],
         activation: str,
         random: np.random.Generator,
-        workers: Workers = SERIAL,
+        pool: Workers = SERIAL,
     ) -> None:
         self._encoding = np.ascontiguousarray(encoding, dtype=np.float32)
         self._network = Perceptron((encoding.shape[1], *hidden, 1), activation)
-        self._workers = workers
+        self._pool = pool
         self.parameters = uniform_by_fan_in(self._network, random)
 
     def at(self, encoding: np.ndarray) -> NeuralField:
@@ -58,12 +58,12 @@ class NeuralField:
         return self._network.parameter_count
 
     def indicator(self) -> np.ndarray:
-        """(n,) soft region indicator ``s = (1 - tanh w) / 2`` (Eq. 7), in float64."""
+        """(n,) soft region indicator ``s = (1 - tanh w) / 2`` (Eq. 6, 7), in float64."""
 
         def rows(block: slice) -> list[np.ndarray]:
             return self._network.forward(self.parameters, self._encoding[block])
 
-        self._outputs = self._workers.over_rows(rows, len(self._encoding))
+        self._outputs = self._pool.over_rows(rows, len(self._encoding))
         w = np.concatenate([outputs[-1][:, 0] for outputs in self._outputs]).astype(np.float64)
         # The same as (1 - tanh w) / 2, without cancellation where s is small.
         self._s = 1 / (1 + np.exp(np.minimum(2 * w, 700)))
@@ -80,4 +80,4 @@ class NeuralField:
             return self._network.backward(self.parameters, outputs, upstream)
 
         blocks = [lambda number=number: rows(number) for number in range(len(self._outputs))]
-        return sum(self._workers.together(*blocks), np.zeros_like(self.parameters))
+        return sum(self._pool.together(*blocks), np.zeros_like(self.parameters))

@@ -61,8 +61,8 @@ def fit_operator(
             optimiser.step(field.parameters, gradient)
             stage.step(loss)
         return _finite_indicator(field, recipe.fit_steps), curve, ""
-    except _BrokeDown as problem:
-        trouble = f"{stage.name}: {problem}; the best iterate was kept"
+    except _BrokeDown as error:
+        trouble = f"{stage.name}: {error}; the best iterate was kept"
         log.info("%s", trouble)  # the caller makes a status of it
     field.parameters[:] = best
     return field.indicator(), curve, trouble
@@ -79,8 +79,8 @@ def _evaluated(
     indicator = _finite_indicator(field, step)
     try:
         loss, by_indicator, terms = objective(indicator, positives, negatives)
-    except SolverError as problem:
-        raise _BrokeDown(f"the loss could not be computed at step {step} ({problem})") from problem
+    except SolverError as error:
+        raise _BrokeDown(f"the loss could not be computed at step {step} ({error})") from error
     if not np.isfinite(loss):
         raise _BrokeDown(f"the loss was not finite at step {step}")
     return loss, by_indicator, terms

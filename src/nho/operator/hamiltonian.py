@@ -29,10 +29,10 @@ class Hamiltonian(Protocol):
 class ReducedHamiltonian:
     """Galerkin projection of H onto the first K eigenfunctions of the LBO (Eq. 15)."""
 
-    def __init__(self, basis: Basis, mass: np.ndarray, workers: Workers = SERIAL) -> None:
+    def __init__(self, basis: Basis, mass: np.ndarray, pool: Workers = SERIAL) -> None:
         self._basis = basis
         self._mass = mass
-        self._workers = workers
+        self._pool = pool
 
     def matrix(self, potential: np.ndarray) -> np.ndarray:
         """(K, K) matrix ``Lambda + Phi^T diag(a v) Phi``."""
@@ -42,29 +42,31 @@ class ReducedHamiltonian:
         def rows(block: slice) -> np.ndarray:
             return np.asarray((phi[block] * weights[block, None]).T @ phi[block])
 
-        gram = np.sum(self._workers.over_rows(rows, len(phi)), axis=0)
+        gram = np.sum(self._pool.over_rows(rows, len(phi)), axis=0)
         return np.asarray(np.diag(self._basis.eigenvalues) + (gram + gram.T) / 2)
 
     def modes(self, potential: np.ndarray, count: int) -> Basis:
         """The first ``count`` eigenpairs, lifted back to the mesh."""
         values, vectors = lowest_dense(self.matrix(potential), count, "the learned operator")
         phi = self._basis.functions
-        lifted = self._workers.over_rows(lambda block: phi[block] @ vectors, len(phi))
+        lifted = self._pool.over_rows(lambda block: phi[block] @ vectors, len(phi))
         return Basis(values, fixed_signs(np.concatenate(lifted), self._mass))
 
 
 class SparseHamiltonian:
     """H on the mesh itself: slower, but nothing is lost where the region is small."""
 
-    def __init__(self, operator: Laplacian) -> None:
-        self._operator = operator
+    def __init__(self, laplacian: Laplacian) -> None:
+        self._laplacian = laplacian
 
     def modes(self, potential: np.ndarray, count: int) -> Basis:
         """The first ``count`` eigenpairs by a sparse eigen-solve."""
-        return hamiltonian_basis(self._operator, potential, count)
+        return hamiltonian_basis(self._laplacian, potential, count)
 
 
-def insulated_modes(operator: Laplacian, indicator: np.ndarray, height: float, count: int) -> Basis:
+def insulated_modes(
+    laplacian: Laplacian, indicator: np.ndarray, height: float, count: int
+) -> Basis:
     """Eigenpairs of the Hamiltonian whose region is also insulated from the rest.
 
     ``height`` is that of the potential outside.
@@ -74,18 +76,18 @@ def insulated_modes(operator: Laplacian, indicator: np.ndarray, height: float, c
     mean of their indicators, so hardly anything flows across a sharp border and the eigenfunctions
     meet it like a natural boundary: coordinates that keep vertices near the border apart.
     """
-    # Outside nothing lives. Leaving that out halves the work and changes nothing that matters.
+    # Eigenfunctions are negligible outside; leaving those vertices out halves the work.
     least = min(_OUTSIDE, np.sort(indicator)[-count:].min())
     inside = np.flatnonzero(indicator >= least)
     shares = indicator[inside]
-    matrix = sp.coo_matrix(sp.csr_matrix(operator.stiffness)[inside][:, inside])
+    matrix = sp.coo_matrix(sp.csr_matrix(laplacian.stiffness)[inside][:, inside])
     apart = matrix.row != matrix.col
     i, j, weight = matrix.row[apart], matrix.col[apart], matrix.data[apart]
     a, b = shares[i], shares[j]
     kept = weight * 2 * a * b / np.maximum(a + b, np.finfo(float).tiny)
     flow = sp.csr_matrix((kept, (i, j)), shape=matrix.shape)
     flow = flow - sp.diags(np.asarray(flow.sum(axis=1)).ravel())
-    insulated = Laplacian(sp.csc_matrix(flow), operator.mass[inside], operator.name)
+    insulated = Laplacian(sp.csc_matrix(flow), laplacian.mass[inside], laplacian.name)
     modes = hamiltonian_basis(insulated, height * (1 - shares), count)
     functions = np.zeros((len(indicator), modes.functions.shape[1]))
     functions[inside] = modes.functions

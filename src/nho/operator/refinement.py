@@ -9,7 +9,6 @@ small network.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class NeuralAdjointMap:
     Parameters
     ----------
     smaller : NeuralAdjointMap, optional
-        Of fewer dimensions: what it knows of them is where the fit starts.
+        NAM of fewer dimensions; its parameters initialise this one.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class NeuralAdjointMap:
         target: np.ndarray,
         recipe: PaperRecipe,
         steps: int,
-        workers: Workers = SERIAL,
+        pool: Workers = SERIAL,
     ) -> tuple[float, str]:
         """Minimise the mean squared error over a sample of the rows.
 
@@ -120,9 +119,7 @@ class NeuralAdjointMap:
         optimiser = Adam(recipe.refine_learning_rate, recipe.refine_weight_decay)
         loss, best_loss, best = np.nan, np.inf, self.parameters
         for step in range(steps):
-            parts = workers.over_rows(
-                lambda block: self.loss_and_gradient(x[block], y[block]), len(x)
-            )
+            parts = pool.over_rows(lambda block: self.loss_and_gradient(x[block], y[block]), len(x))
             loss = sum(part[0] for part in parts) / x.size
             gradient = sum((part[1] for part in parts), np.zeros_like(self.parameters))
             if loss < best_loss:
@@ -137,17 +134,6 @@ class NeuralAdjointMap:
                 return best_loss if np.isfinite(best_loss) else np.nan, trouble
             optimiser.step(self.parameters, gradient / np.float32(x.size))
         return loss, ""
-
-
-@dataclass(frozen=True)
-class LinearMap:
-    """``f(x) = x C``: a functional map."""
-
-    matrix: np.ndarray
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Images of (n, d) rows."""
-        return np.asarray(rows @ self.matrix)
 
 
 def stages(recipe: PaperRecipe, available: int) -> list[int]:
@@ -179,18 +165,19 @@ def refine(
     with run.stage("refine", len(dimensions), part_of="refinement") as progress:
         for d in dimensions:
             source, wanted = full[target, :d], partial[:, :d]
-            transfer: NeuralAdjointMap | LinearMap
             if recipe.refinement == "neural-zoomout":
                 steps = recipe.refine_steps if smaller is None else recipe.refine_later_steps
-                transfer = smaller = NeuralAdjointMap(d, random, smaller)
-                loss, trouble = transfer.fit(source, wanted, recipe, steps, run.pool)
+                smaller = NeuralAdjointMap(d, random, smaller)
+                loss, trouble = smaller.fit(source, wanted, recipe, steps, run.pool)
                 troubles += [trouble] if trouble else []
                 if steps and not np.isfinite(loss):
                     break
+                images = smaller(full[:, :d])
             else:
-                transfer = LinearMap(align(source, wanted))
-                loss = float(((transfer(source) - wanted) ** 2).mean())
-            target = nearest_rows(wanted, transfer(full[:, :d]), run.pool)
+                matrix = align(source, wanted)
+                loss = float(((source @ matrix - wanted) ** 2).mean())
+                images = full[:, :d] @ matrix
+            target = nearest_rows(wanted, images, run.pool)
             curve.append({"dimension": d, "loss": loss})
             progress.step(loss)
     return target, curve, troubles

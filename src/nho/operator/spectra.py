@@ -44,18 +44,18 @@ def analyse(problem: Problem, run: Run) -> PairSpectra:
     boundary, store = partial.boundary_vertices, Cache.default()
 
     def of_partial() -> tuple[Laplacian, Basis, Neighbourhoods]:
-        operator = laplacian(partial, recipe.laplacian)
+        own = laplacian(partial, recipe.laplacian)
         near = cached_neighbourhoods(store, partial, recipe.distortion_neighbours)
-        return operator, cached_basis(store, operator, modes, boundary), near
+        return own, cached_basis(store, own, modes, boundary), near
 
     def of_full() -> tuple[Laplacian, Basis, Neighbourhoods]:
-        operator = laplacian(full, recipe.laplacian)
+        own = laplacian(full, recipe.laplacian)
         near = cached_neighbourhoods(store, full, recipe.distortion_neighbours)
         count = max(recipe.encoding_modes, recipe.galerkin_modes)
-        return operator, cached_basis(store, operator, count), near
+        return own, cached_basis(store, own, count), near
 
-    (m_operator, m_basis, m_near), (n_operator, n_basis, n_near) = run.pool.together(
-        of_partial, of_full
+    (partial_laplacian, partial_basis, partial_near), (full_laplacian, full_basis, full_near) = (
+        run.pool.together(of_partial, of_full)
     )
     if not boundary.any():
         warnings.append(
@@ -63,16 +63,16 @@ def analyse(problem: Problem, run: Run) -> PairSpectra:
             "eigenvalues are left out of the spectral loss"
         )
     return PairSpectra(
-        partial,
-        full,
-        m_operator.mass,
-        n_operator,
-        m_basis,
-        n_basis,
-        m_near,
-        n_near,
-        recipe,
-        tuple(warnings),
+        partial=partial,
+        full=full,
+        partial_mass=partial_laplacian.mass,
+        full_laplacian=full_laplacian,
+        partial_basis=partial_basis,
+        full_basis=full_basis,
+        partial_near=partial_near,
+        full_near=full_near,
+        recipe=recipe,
+        warnings=tuple(warnings),
     )
 
 
@@ -88,19 +88,18 @@ def check_size(partial: Mesh, full: Mesh) -> None:
 
 def fit_to_size(recipe: AnyRecipe, partial: Mesh, full: Mesh) -> tuple[AnyRecipe, list[str]]:
     """Fewer modes where a mesh is too small for those asked for; each cut is a warning."""
-    of_full = len(full.vertices)
-    of_both = min(_interior(partial), of_full)
+    of_full = (len(full.vertices), full)
+    of_both = min((_interior(partial), partial), of_full, key=lambda each: each[0])
     available = {"encoding_modes": of_full}
     if isinstance(recipe, PaperRecipe) or recipe.weight_spectral:
         available |= {"spectral_modes": of_both, "galerkin_modes": of_full}
     if isinstance(recipe, PaperRecipe):
         available |= {"refine_last": of_both, "refine_first": of_both}
     warnings, cuts = [], {}
-    for name, most in available.items():
+    for name, (most, mesh) in available.items():
         wanted = getattr(recipe, name)
         if wanted > most:
             cuts[name] = most
-            mesh = full if name in ("galerkin_modes", "encoding_modes") else partial
             warnings.append(
                 f"{mesh.name}: only {most} modes are available, {name} is lowered from {wanted}"
             )

@@ -40,7 +40,7 @@ class MatchResult:
     region_score : (n_full,) float array
         0 to 1; above one half inside the region.
     anchors : (m, 2) int array
-        The anchors that were used, as (partial, full) vertices.
+        The distinct anchors given, as (partial, full) vertices.
     status : str
         ``"ok"``, or what fell short.
     suspect_anchors : tuple of int
@@ -133,17 +133,17 @@ class MatchResult:
             )
             _check_description(result)
             return result
-        except FileNotFoundError as problem:
+        except FileNotFoundError as error:
             raise InputError(
-                f"{folder}: no result here ({Path(problem.filename).name} is missing); "
+                f"{folder}: no result here ({Path(error.filename).name} is missing); "
                 "give the folder that `nho match --out` wrote"
             ) from None
-        except InputError as problem:
-            raise InputError(f"{folder}: {problem}") from None
-        except Exception as problem:
+        except InputError as error:
+            raise InputError(f"{folder}: {error}") from None
+        except Exception as error:
             raise InputError(
-                f"{folder}: the stored result is damaged ({problem}); run the match again"
-            ) from problem
+                f"{folder}: the stored result is damaged ({error}); run the match again"
+            ) from error
 
 
 def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
@@ -225,7 +225,8 @@ def _check(arrays: dict[str, np.ndarray]) -> None:
         if arrays[name].dtype.kind != kind or arrays[name].shape != shape:
             raise InputError(
                 f"array {name!r} of result.npz has type {arrays[name].dtype} and shape "
-                f"{arrays[name].shape}, expected {shape}; run the match again"
+                f"{arrays[name].shape}, expected type {kind!r} and shape {shape}; run the match "
+                "again"
             )
     if len(arrays["vertex_map"]) and arrays["vertex_map"].max() >= n_full:
         raise InputError("vertex_map points beyond the full mesh; run the match again")

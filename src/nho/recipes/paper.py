@@ -48,7 +48,7 @@ def solve(problem: Problem, run: Run, aligning: np.ndarray | None = None) -> Sol
         region_score=loop.region_score(),
         settings=run.settings.replace(recipe=spectra.recipe),
         status=status_of(loop.troubles),
-        warnings=(*spectra.warnings, *loop.warnings, *advice_on(loop.troubles)),
+        warnings=(*spectra.warnings, *dict.fromkeys(loop.warnings), *advice_on(loop.troubles)),
         curves=loop.curves,
     )
 
@@ -61,7 +61,7 @@ class ReciprocalLoop:
     anchors : (m, 2) int array
         A(0): where the region is.
     aligning : (m', 2) int array, optional
-        Pairs that align the eigenspaces, if not the anchors themselves (App. C).
+        Pairs that align the eigenspaces, if not the anchors themselves (App. C, Eq. 25).
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class ReciprocalLoop:
         )
 
     def _build_operator(self) -> None:
-        """The Hamiltonian in the loss and in the read-out, and the loss itself (Eq. 13 to 16)."""
+        """The Hamiltonian in the loss and in the read-out, and the loss itself (Eq. 10 to 16)."""
         spectra, recipe = self._spectra, self._recipe
         mass = spectra.full_laplacian.mass
         basis = spectra.full_basis.first(recipe.galerkin_modes)
@@ -124,13 +124,13 @@ class ReciprocalLoop:
             recipe.replace(weight_spectral=0.0) if self._plain else recipe,
         )
 
-    def run(self, seen: Callable[[str], None] = lambda stage: None) -> None:
+    def run(self, after_fit: Callable[[str], None] = lambda stage: None) -> None:
         """First fit from the anchors alone, then the reciprocal rounds.
 
-        ``seen`` is called after every fit with its name: "fit", "round 1", "round 2" and so on.
+        ``after_fit`` is called after every fit with its name: "fit", "round 1", "round 2" and so on.
         """
         self._fit("fit")
-        seen("fit")
+        after_fit("fit")
         for number in range(1, self._recipe.rounds + 1):
             with self._run.clock.time("operator"):
                 target = self.map()
@@ -138,10 +138,10 @@ class ReciprocalLoop:
                 self.evidence = self._with_reliable(self.anchors, target, distortion)
                 self._aligning_evidence = self._with_reliable(self._aligning, target, distortion)
             self._fit(f"round {number}")
-            seen(f"round {number}")
+            after_fit(f"round {number}")
 
     def _fit(self, name: str) -> None:
-        """Minimise L_op(theta; A(t)) from the present theta on (Eq. 16); take the eigenpairs."""
+        """Minimise L_op(theta; A(t)) from the present theta on; eigenpairs of H (Eq. 8, 9, 16)."""
         with self._run.stage(name, self._recipe.fit_steps, part_of="operator") as stage:
             self.indicator, self.curves[name], trouble = fit_operator(
                 self._field, self._objective, self.evidence[:, 1], stage

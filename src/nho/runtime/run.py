@@ -54,7 +54,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Run:
-    """Settings, workers, clock and progress of one match; they always travel together."""
+    """Settings, worker pool, stopwatch and progress callback of one match."""
 
     settings: Settings = field(default_factory=Settings)
     pool: Workers = SERIAL

@@ -67,10 +67,9 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
 
 
 def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -> float:
-    """How far an anchor is from where the others would have it, in anchor spacings.
+    """How far an anchor is from where the others predict it.
 
-    In two thirds of the way to the nearest other anchor if that is longer: tolerance grows with
-    distance.
+    Unit: the anchor spacing, or 2/3 of the distance to the nearest other anchor if that is longer.
 
     Its distances to the other anchors on the partial shape, calibrated without it, against those
     of its partner on the full one: a high quantile, near anchors weighing more. A mean would blame
@@ -80,12 +79,12 @@ def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -
     rows = rows[rows != anchor]
     between, to_anchor = own[np.ix_(rows, rows)], own[rows, anchor]
     spacing = typical_spacing(between)
-    weights = kriging_weights(between, to_anchor[:, None], spacing)[:, 0]
-    wanted = to_anchor + (other[np.ix_(rows, rows)] - between) @ weights
-    weight = np.exp(-(to_anchor - to_anchor.min()) / spacing)
+    kriging = kriging_weights(between, to_anchor[:, None], spacing)[:, 0]
+    wanted = to_anchor + (other[np.ix_(rows, rows)] - between) @ kriging
+    nearness = np.exp(-(to_anchor - to_anchor.min()) / spacing)
     gaps = np.abs(wanted - other[rows, anchor])
     order = np.argsort(gaps, kind="stable")
-    high = np.searchsorted(np.cumsum(weight[order]), _HIGH * weight.sum())
+    high = np.searchsorted(np.cumsum(nearness[order]), _HIGH * nearness.sum())
     return float(gaps[order[min(high, len(order) - 1)]] / max(spacing, to_anchor.min() / _LONE))
 
 

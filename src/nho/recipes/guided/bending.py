@@ -1,10 +1,10 @@
 """Bend the partial surface onto the full one, starting from a map.
 
-Intrinsic methods stop where isometry stops; geometry goes on. The partial surface is laid onto the
-full one at the images of the present map, so pose, orientation and scale do not matter, and then
-relaxed: as rigid as possible, drawn to the closest points that face the same way and have like
-relief, pinned weakly by the anchors. Weights of targets are shares of the elastic unit
-(`Elastic.unit`).
+Intrinsic methods assume isometry; fitting the surface in space does not. The partial surface is
+laid onto the full one at the images of the present map, so pose, orientation and scale do not
+matter, and then relaxed: as rigid as possible, drawn to the closest points that face the same way
+and have like relief, pinned weakly by the anchors. Weights of targets are shares of the elastic
+unit (`Elastic.unit`).
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ class Bending:
             if alike and self._curvatures is not None:
                 place.append(self._curvatures)
             if number % _KEEP == 0:
-                bent = self.elastic.distortion(ahead, rotations=rotations) / _TOLERATED
-                step = _Step(self, pull * self.elastic.unit / (1 + bent**2) ** 2, _ANCHOR_PULL)
+                excess = self.elastic.distortion(ahead, rotations=rotations) / _TOLERATED
+                step = _Step(self, pull * self.elastic.unit / (1 + excess**2) ** 2, _ANCHOR_PULL)
                 near = _by_rows(pool, search.candidates, *place)
             closest = _by_rows(pool, lambda *rows: search.among(*rows)[1], near, *place)
             moved = step(ahead, rotations, closest)

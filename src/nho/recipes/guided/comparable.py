@@ -61,7 +61,8 @@ class ComparablePair:
         wrong : (k,) int array
             Rows of `distances`, the worst first.
         """
-        wrong = wrong[: self.used.sum() - -(-len(self.used) // 2)]
+        half = (len(self.used) + 1) // 2
+        wrong = wrong[: max(0, self.used.sum() - half)]
         if not len(wrong):
             return self
         used = self.used.copy()

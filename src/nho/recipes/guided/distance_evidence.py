@@ -8,8 +8,6 @@ by its distances to their partners. Three things make that far better than it so
 - *near anchors count more*, with the spacing of the anchors as the length scale;
 - *orientation*: distances cannot tell a shape from its mirror image, angles between their
   gradients can (`orientation`).
-
-Legend: D_M (m, n_M) and D_N (m, n_N) = distances from the m anchors on either shape.
 """
 
 from __future__ import annotations
@@ -94,8 +92,8 @@ class AnchorDistances:
     def krige(self, values: np.ndarray, noise: float) -> np.ndarray:
         """(n_partial, k) smooth field from (m, k) values at the anchors.
 
-        Kriging as above, with the nugget chosen by what the values hold: as large as their noise
-        they are hardly followed, much larger almost exactly.
+        Kriging with nugget = noise^2 / signal power: values no larger than the noise are smoothed
+        away, much larger ones are interpolated almost exactly.
 
         Parameters
         ----------
@@ -110,10 +108,10 @@ class AnchorDistances:
         weights = kriging_weights(self.between_partial, self.partial, self.spacing, nugget)
         return np.asarray(weights.T @ values)
 
-    def orientation(self, partial: Mesh, full: Mesh, workers: Workers = SERIAL) -> Orientation:
+    def orientation(self, partial: Mesh, full: Mesh, pool: Workers = SERIAL) -> Orientation:
         """Which way round the shapes are, seen from near anchors."""
         pairs, tables = near_pairs(self.between_partial), (self.partial, self.full)
-        return Orientation.measure((partial, full), tables, pairs, workers)
+        return Orientation.measure((partial, full), tables, pairs, pool)
 
     def calibrated(self) -> np.ndarray:
         """(m, n_partial) predicted distances on the full shape from each image to each partner."""
@@ -141,7 +139,7 @@ def first_map(
     curvatures: tuple[np.ndarray, np.ndarray] | None = None,
     calibrate: bool = True,
     orientation_weight: float = 0.15,
-    workers: Workers = SERIAL,
+    pool: Workers = SERIAL,
 ) -> np.ndarray:
     """(n_partial,) full vertex whose distances to the anchors fit best.
 
@@ -182,4 +180,4 @@ def first_map(
         cost = np.concatenate(factors).astype(np.float32).T @ table
         return np.asarray(cost.argmin(axis=1))
 
-    return np.concatenate(workers.over_rows(block, distances.partial.shape[1], 512))
+    return np.concatenate(pool.over_rows(block, distances.partial.shape[1], 512))

@@ -51,7 +51,7 @@ def solve(problem: Problem, run: Run) -> Solution:
     recipe = run.recipe(GuidedRecipe)
     with run.stage("distances"):
         pair = normalise_pair(problem, recipe, run.pool)
-        operators, curvatures = _operators_and_relief(pair, run)
+        laplacians, curvatures = _laplacians_and_relief(pair, run)
         targets = _first_maps(pair, curvatures, run)
     pair, bending, target, pose, course = _fit_pose(pair, targets, curvatures, run)
     partial, full, distances = pair.partial, pair.full, pair.distances
@@ -62,12 +62,13 @@ def solve(problem: Problem, run: Run) -> Solution:
         try:
             with run.stage("spectra"):
                 anchored = distances.anchors[:, 1]
-                proposal = SpectralProposal((partial, full), operators, anchored, run)
-            pose, proposed, curves["rounds"] = _improved(pose, bending, proposal, run)
+                proposal = SpectralProposal((partial, full), laplacians, anchored, run)
+        except SolverError as error:  # the bent surface is an answer without it as well
+            troubles = [f"no proposal by the operator: {error}"]
+        else:
+            pose, proposed, curves["rounds"] = _improved(pose, target, bending, proposal, run)
             curves.update(proposal.curves)
             troubles, warnings = proposal.troubles, proposal.warnings
-        except SolverError as failure:  # the bent surface is an answer without it as well
-            troubles = [f"no proposal by the operator: {failure}"]
     with run.clock.time("region"):
         points = bending.read_off(pose) if recipe.bend else SurfacePoints.at_vertices(full, target)
         images = points.positions(full)
@@ -97,17 +98,17 @@ def solve(problem: Problem, run: Run) -> Solution:
     )
 
 
-def _operators_and_relief(
+def _laplacians_and_relief(
     pair: ComparablePair, run: Run
 ) -> tuple[tuple[Laplacian, Laplacian], Curvatures | None]:
     """Laplacians of both shapes, and their relief if it is wanted."""
     recipe = run.recipe(GuidedRecipe)
     meshes = (pair.partial, pair.full)
     tasks = [lambda mesh=mesh: laplacian(mesh, recipe.laplacian) for mesh in meshes]
-    of_partial, of_full = operators = run.pool.together(*tasks)
+    of_partial, of_full = laplacians = run.pool.together(*tasks)
     if not recipe.relief:
         return (of_partial, of_full), None
-    both = zip(meshes, operators, strict=True)
+    both = zip(meshes, laplacians, strict=True)
     reliefs = run.pool.together(*[lambda each=each: relief(*each) for each in both])
     return (of_partial, of_full), standardised(*reliefs)
 
@@ -191,19 +192,24 @@ def _best_pose(
 
 
 def _improved(
-    pose: np.ndarray, bending: Bending, proposal: SpectralProposal, run: Run
+    pose: np.ndarray, target: np.ndarray, bending: Bending, proposal: SpectralProposal, run: Run
 ) -> tuple[np.ndarray, np.ndarray, Curve]:
     """The pose of least distortion over the rounds, the map proposed for it, and the distortions.
 
-    Each round starts from the last one's pose. A round without gain ends it, but the first may
-    fail, since the second uses finer coordinates only.
+    ``target`` is the map that the pose was bent from. Each round starts from the last one's pose. A
+    round without gain ends it, but the first may fail, since the second uses finer coordinates
+    only. So does one whose operator cannot be solved.
     """
     recipe = run.recipe(GuidedRecipe)
-    best, last = bending.distortion(pose), pose
+    best, last, proposed = bending.distortion(pose), pose, target
     curve = [{"distortion": best}]
     for number in range(1, recipe.rounds + 1):
-        with run.clock.time("operator"):
-            target = proposal.map(bending, last, number)
+        try:
+            with run.clock.time("operator"):
+                target = proposal.map(bending, last, number)
+        except SolverError as error:
+            proposal.troubles.append(f"no proposal by the operator in round {number}: {error}")
+            break
         if number == 1:
             proposed = target
         with run.stage(f"round {number}", part_of="bending") as stage:

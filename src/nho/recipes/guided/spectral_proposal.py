@@ -1,9 +1,10 @@
 """Another map, proposed in spectral coordinates of the learned Hamiltonian.
 
 Bending is local: a fold, or a stretch of surface that slid to the wrong place, stays. Spectral
-coordinates see the map as a whole. The field learns from what the bent surface covers, its
-Hamiltonian's eigenfunctions live on that region only, so that k modes of the partial shape meet k
-of the full one, and ZoomOut between them proposes another map. Where it differs, doubt is due.
+coordinates see the map as a whole. The field learns from what the bent surface covers, and the
+eigenfunctions of its Hamiltonian concentrate on that region, so that k modes of the partial shape
+correspond to k of the full one, and ZoomOut between them proposes another map. Where it differs
+from the bent surface, confidence is lower.
 """
 
 from __future__ import annotations
@@ -54,52 +55,49 @@ class SpectralProposal:
     def __init__(
         self,
         shapes: tuple[Mesh, Mesh],
-        operators: tuple[Laplacian, Laplacian],
+        laplacians: tuple[Laplacian, Laplacian],
         anchored: np.ndarray,
         run: Run,
     ) -> None:
-        modes = _MODES
         self._partial, self._full = shapes
-        self._m_operator, self._operator = operators
+        self._partial_laplacian, self._full_laplacian = laplacians
         self._anchored = anchored
         recipe, self.warnings = fit_to_size(run.recipe(GuidedRecipe), *shapes)
         self._recipe, self._run = recipe, run
         self.curves: dict[str, list[dict[str, float]]] = {}
         self.troubles: list[str] = []
+        self._superlevels = Superlevels(self._full.edges, len(self._full.vertices))
         self._ratio = min(1.0, self._partial.area)  # the full shape has area one
         of_full_shape = recipe.encoding_modes
         if recipe.coordinates == "laplacian":
-            of_full_shape = min(_MOST_MODES, max(of_full_shape, round(modes / self._ratio)))
+            of_full_shape = min(_MOST_MODES, max(of_full_shape, round(_MODES / self._ratio)))
         elif recipe.weight_spectral:
             of_full_shape = max(of_full_shape, recipe.galerkin_modes)
-        store, spectral = Cache.default(), recipe.spectral_modes
-
-        def of_partial() -> tuple[Basis, np.ndarray]:
-            basis = cached_basis(store, self._m_operator, modes)
-            if not recipe.weight_spectral:
-                return basis, np.empty(0)
-            boundary = self._partial.boundary_vertices
-            return basis, cached_basis(store, self._m_operator, spectral, boundary).eigenvalues
-
-        def of_full() -> tuple[Basis, np.ndarray]:
-            return cached_basis(store, self._operator, of_full_shape), np.empty(0)
-
-        (self._m_basis, self._spectrum), (self._basis, _) = run.pool.together(of_partial, of_full)
+        store = Cache.default()
+        self._partial_basis, self._full_basis = run.pool.together(
+            lambda: cached_basis(store, self._partial_laplacian, _MODES),
+            lambda: cached_basis(store, self._full_laplacian, of_full_shape),
+        )
+        self._spectrum = np.empty(0)
+        if recipe.weight_spectral:
+            boundary, count = self._partial.boundary_vertices, recipe.spectral_modes
+            dirichlet = cached_basis(store, self._partial_laplacian, count, boundary)
+            self._spectrum = dirichlet.eigenvalues
 
     def map(self, bending: Bending, pose: np.ndarray, number: int) -> np.ndarray:
         """(n_partial,) candidate vertex map of a round, from the present pose."""
         points = bending.read_off(pose)
         first = _FIRST if number == 1 else _LATER
-        most = self._m_basis.functions.shape[1]
+        most = self._partial_basis.functions.shape[1]
         dimensions = list(range(min(first, most), most + 1, _STEP))
         if self._recipe.coordinates == "laplacian":
             # k modes of the partial shape meet as many of the full one as oscillate as fast.
-            functions, ratio = self._basis.functions, self._ratio
+            functions, ratio = self._full_basis.functions, self._ratio
         else:
             functions = self._hamiltonian(points.positions(self._full), number).functions
             ratio = 1.0
         target = points.nearest_vertex(self._full)
-        phi, mass = self._m_basis.functions, self._m_operator.mass
+        phi, mass = self._partial_basis.functions, self._partial_laplacian.mass
         for k in dimensions:
             partner = min(functions.shape[1], round(k / ratio))
             matrix = (mass[:, None] * phi[:, :k]).T @ functions[target, :partner]
@@ -109,43 +107,48 @@ class SpectralProposal:
     def _hamiltonian(self, positions: np.ndarray, number: int) -> Basis:
         """Modes of the operator learned from what the surface at some positions covers."""
         recipe = self._recipe
-        seen = coverage(self._partial, positions, self._full)
-        positives = np.union1d(np.flatnonzero(seen.covered() & ~seen.on_rim), self._anchored)
-        negatives = np.flatnonzero(seen.gap > _FAR) if recipe.negatives else NO_VERTICES
+        covered = coverage(self._partial, positions, self._full)
+        positives = np.union1d(np.flatnonzero(covered.covered() & ~covered.on_rim), self._anchored)
+        negatives = NO_VERTICES
+        if recipe.negatives:
+            negatives = np.setdiff1d(np.flatnonzero(covered.gap > _FAR), positives)
         indicator = self._fitted(positives, negatives, f"operator {number}")
-        height = _HEIGHT * self._m_basis.eigenvalues[-1]
+        height = _HEIGHT * self._partial_basis.eigenvalues[-1]
         if recipe.insulated:
-            return insulated_modes(self._operator, indicator, height, _MODES)
-        return hamiltonian_basis(self._operator, height * (1 - indicator), _MODES)
+            return insulated_modes(self._full_laplacian, indicator, height, _MODES)
+        return hamiltonian_basis(self._full_laplacian, height * (1 - indicator), _MODES)
 
     def _fitted(self, positives: np.ndarray, negatives: np.ndarray, name: str) -> np.ndarray:
         """(n_full,) the neural field after fitting it to the evidence."""
-        recipe, mass = self._recipe, self._operator.mass
-        encoding = encoding_at(self._basis.functions[:, : recipe.encoding_modes], self._anchored)
+        recipe, mass = self._recipe, self._full_laplacian.mass
+        encoding = encoding_at(
+            self._full_basis.functions[:, : recipe.encoding_modes], self._anchored
+        )
         rows = np.arange(len(mass))
         if not (recipe.weight_spectral or recipe.weight_topology):  # those need all of them
             rows = np.union1d(rows[:: max(1, len(mass) // _LEARNED_FROM)], self._anchored)
-        taught = NeuralField(
+        field = NeuralField(
             encoding[rows],
             recipe.hidden,
             recipe.activation,
             np.random.default_rng(self._run.settings.seed),
             self._run.pool,
         )
-        tau = recipe.barrier_factor * (self._spectrum[-1] if len(self._spectrum) else 1.0)
+        barrier = recipe.barrier_factor * (self._spectrum[-1] if len(self._spectrum) else 1.0)
         objective = Objective(
             mass[rows] * (mass.sum() / mass[rows].sum()),
-            float(self._m_operator.mass.sum()),
+            float(self._partial_laplacian.mass.sum()),
             self._spectrum,
-            tau,
-            ReducedHamiltonian(self._basis.first(recipe.galerkin_modes), mass, self._run.pool),
-            Superlevels(self._full.edges, len(mass)),
+            barrier,
+            ReducedHamiltonian(self._full_basis.first(recipe.galerkin_modes), mass, self._run.pool),
+            self._superlevels,
             recipe,
         )
         sampled = [np.flatnonzero(np.isin(rows, of)) for of in (positives, negatives)]
         stage = Stage(name, recipe.fit_steps, self._run.progress)
         _, self.curves[name], trouble = fit_operator(
-            taught, objective, sampled[0], stage, sampled[1]
+            field, objective, sampled[0], stage, sampled[1]
         )
+        stage.finish()
         self.troubles += [trouble] if trouble else []
-        return taught.at(encoding).indicator()
+        return field.at(encoding).indicator()
