@@ -127,7 +127,7 @@ class ReciprocalLoop:
     def run(self, after_fit: Callable[[str], None] = lambda stage: None) -> None:
         """First fit from the anchors alone, then the reciprocal rounds.
 
-        ``after_fit`` is called after every fit with its name: "fit", "round 1", "round 2" and so on.
+        ``after_fit`` is called after every fit with its name: "fit", "round 1", "round 2" ...
         """
         self._fit("fit")
         after_fit("fit")
