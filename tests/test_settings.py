@@ -125,6 +125,9 @@ def test_replace_changes_a_copy_and_checks_it():
     assert (changed.seed, changed.recipe.barrier_factor, base.seed) == (7, 2, 0)
     assert changed.recipe == GuidedRecipe(barrier_factor=2)
     assert base.replace(recipe=PaperRecipe(), rounds=1).recipe == PaperRecipe(rounds=1)
+    for recipe in ("paper", None, PaperRecipe):
+        with pytest.raises(InputError, match="must be a GuidedRecipe or a PaperRecipe"):
+            base.replace(recipe=recipe)
     with pytest.raises(InputError, match="seed=-1"):
         base.replace(seed=-1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -264,6 +266,8 @@ def test_anchors_can_be_left_out_later_but_no_more_than_half(whole, partial, anc
     assert least.used.sum() == -(-len(anchors) // 2)  # the first of the list went
     assert not least.used[np.flatnonzero(pair.used)[0]]
     assert least.without(np.array([0])) is least
+    below = replace(least, used=least.used & (np.cumsum(least.used) > 1))  # one less than half
+    assert below.without(np.array([0, 1])) is below
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nho.errors import SolverError
 from nho.recipes.guided import recipe as guided
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe, Settings
@@ -62,3 +63,17 @@ def test_a_round_is_kept_only_if_it_gains_enough(scores, kept):
 def test_the_gain_needed_is_the_one_that_was_set():
     assert Rehearsed([1.0, 0.97, 0.96], 0.05).kept()[0] == 0
     assert Rehearsed([1.0, 0.97, 0.96], 0.0).kept()[0] == 2
+
+
+def test_a_round_whose_operator_cannot_be_solved_keeps_the_rounds_before_it():
+    class Failing(Rehearsed):
+        troubles: list[str] = []
+
+        def map(self, bending, pose, number):
+            if number == 2:
+                raise SolverError("singular")
+            return super().map(bending, pose, number)
+
+    rehearsed = Failing([1.0, 0.9, 0.8, 0.7], gain_needed=0.02)
+    assert rehearsed.kept() == (1, 1, 2)
+    assert rehearsed.troubles == ["no proposal by the operator in round 2: singular"]
