@@ -10,6 +10,7 @@ from nho.errors import SolverError
 from nho.operator.field import NeuralField
 from nho.operator.losses import NO_VERTICES, Objective
 from nho.operator.network import Adam
+from nho.problem.solution import Curve
 from nho.runtime.run import Stage
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ def fit_operator(
     positives: np.ndarray,
     stage: Stage,
     negatives: np.ndarray = NO_VERTICES,
-) -> tuple[np.ndarray, list[dict[str, float]], str]:
+) -> tuple[np.ndarray, Curve, str]:
     """Minimise the objective from the field's present parameters on.
 
     Parameters
@@ -46,7 +47,7 @@ def fit_operator(
     """
     recipe = objective.recipe
     optimiser = Adam(recipe.fit_learning_rate)
-    curve: list[dict[str, float]] = []
+    curve: Curve = []
     best_loss, best = np.inf, field.parameters.copy()
     try:
         for step in range(recipe.fit_steps):

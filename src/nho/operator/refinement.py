@@ -14,6 +14,7 @@ import numpy as np
 
 from nho.operator.correspondence import align, nearest_rows
 from nho.operator.network import Adam, Perceptron, uniform_by_fan_in, xavier_uniform
+from nho.problem.solution import Curve
 from nho.runtime.parallel import SERIAL, Workers
 from nho.runtime.run import Run
 from nho.settings import PaperRecipe
@@ -150,7 +151,7 @@ def refine(
     recipe: PaperRecipe,
     random: np.random.Generator,
     run: Run,
-) -> tuple[np.ndarray, list[dict[str, float]], list[str]]:
+) -> tuple[np.ndarray, Curve, list[str]]:
     """Refine the (n_partial,) vertex map ``target`` through all stages.
 
     Returns the new map, per stage its dimension and the mean squared error of its fit, and what
@@ -159,7 +160,7 @@ def refine(
     partial = rms_normalised(partial_coordinates)
     full = rms_normalised(full_coordinates)
     dimensions = stages(recipe, min(partial.shape[1], full.shape[1]))
-    curve: list[dict[str, float]] = []
+    curve: Curve = []
     troubles: list[str] = []
     smaller: NeuralAdjointMap | None = None
     with run.stage("refine", len(dimensions), part_of="refinement") as progress:

@@ -13,6 +13,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
+from nho.problem.solution import Curve
 from nho.runtime.npz import load_arrays
 from nho.settings import Settings
 
@@ -63,7 +64,7 @@ class MatchResult:
     status: str = "ok"
     warnings: tuple[str, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)  # seconds by stage
-    curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)  # losses by stage
+    curves: dict[str, Curve] = field(default_factory=dict)  # losses by stage
     suspect_anchors: tuple[int, ...] = ()
     scale: float = 1.0
     next_anchor: int = -1

@@ -12,6 +12,8 @@ from nho.problem.preparation import Problem
 from nho.runtime.run import Run
 from nho.settings import Settings
 
+Curve = list[dict[str, float]]  # values by name, step by step
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -46,7 +48,7 @@ class Solution:
     region_is_coverage: bool = False
     status: str = "ok"
     warnings: tuple[str, ...] = ()
-    curves: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    curves: dict[str, Curve] = field(default_factory=dict)
     suspects: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     scale: float = 1.0
     next_anchor: int = -1

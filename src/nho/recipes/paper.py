@@ -26,7 +26,7 @@ from nho.operator.persistence import Superlevels
 from nho.operator.refinement import refine
 from nho.operator.spectra import PairSpectra, analyse
 from nho.problem.preparation import Problem
-from nho.problem.solution import Solution, advice_on, status_of
+from nho.problem.solution import Curve, Solution, advice_on, status_of
 from nho.runtime.run import Run
 
 
@@ -84,7 +84,7 @@ class ReciprocalLoop:
         self.anchors = self.evidence = anchors
         self._aligning = self._aligning_evidence = anchors if aligning is None else aligning
         self.warnings: list[str] = []
-        self.curves: dict[str, list[dict[str, float]]] = {}
+        self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []
         self._random = np.random.default_rng(run.settings.seed)
         self._plain = self._recipe.coordinates == "laplacian"  # the paper's "w/o Hamiltonian"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from nho.problem.solution import Curve
+
 WIDTH, HEIGHT = 380, 220  # of a chart, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 34  # margins
 
@@ -40,13 +42,13 @@ class Chart:
     bottom: int = HEIGHT - BOTTOM
 
 
-def charts(curves: dict[str, list[dict[str, float]]]) -> list[Chart]:
+def charts(curves: dict[str, Curve]) -> list[Chart]:
     """A chart for every stage that has at least one finite value."""
     drawn = (_chart(stage, rows) for stage, rows in curves.items())
     return [chart for chart in drawn if chart is not None]
 
 
-def _chart(stage: str, rows: list[dict[str, float]]) -> Chart | None:
+def _chart(stage: str, rows: Curve) -> Chart | None:
     names = list(dict.fromkeys(name for row in rows for name in row if name != "dimension"))
     by_dimension = bool(rows) and all("dimension" in row for row in rows)
     xs = [float(row["dimension"]) if by_dimension else float(i + 1) for i, row in enumerate(rows)]

@@ -26,7 +26,7 @@ from nho.geometry.spectrum import Laplacian, laplacian
 from nho.geometry.surface import SurfacePoints, project
 from nho.operator.spectra import check_size
 from nho.problem.preparation import Problem
-from nho.problem.solution import Solution, advice_on, status_of
+from nho.problem.solution import Curve, Solution, advice_on, status_of
 from nho.recipes.guided.anchor_checks import strained
 from nho.recipes.guided.bending import ITERATIONS, Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
@@ -38,7 +38,6 @@ from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
 Curvatures = tuple[np.ndarray, np.ndarray]  # relief of the partial and of the full shape
-Curve = list[dict[str, float]]
 
 _ATTEMPTS = 4  # bends at most, each with fewer anchors
 _RESTART = 2  # gentle phases after a proposal

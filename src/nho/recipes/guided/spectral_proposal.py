@@ -21,6 +21,7 @@ from nho.operator.hamiltonian import ReducedHamiltonian, insulated_modes
 from nho.operator.losses import NO_VERTICES, Objective
 from nho.operator.persistence import Superlevels
 from nho.operator.spectra import fit_to_size
+from nho.problem.solution import Curve
 from nho.recipes.guided.bending import Bending
 from nho.runtime.cache import Cache
 from nho.runtime.run import Run, Stage
@@ -64,7 +65,7 @@ class SpectralProposal:
         self._anchored = anchored
         recipe, self.warnings = fit_to_size(run.recipe(GuidedRecipe), *shapes)
         self._recipe, self._run = recipe, run
-        self.curves: dict[str, list[dict[str, float]]] = {}
+        self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []
         self._superlevels = Superlevels(self._full.edges, len(self._full.vertices))
         self._ratio = min(1.0, self._partial.area)  # the full shape has area one
