@@ -40,7 +40,7 @@ def test_a_match_is_reported_step_by_step_and_then_shown(opened: Opened, piece: 
     assert len(outcome.colours("partial", "confidence") or b"") == 3 * rows
     assert len(outcome.array("partner") or b"") == 12 * rows
     assert state["suggestion"]["partner"] is not None
-    # One more anchor: the result is of earlier anchors now, and can be made anew.
+    # One more anchor: the result is out of date now, and can be made anew.
     opened.pair(*some_pairs(piece, 9)[3])
     assert session.state()["outcome"]["stale"]
     session.match()
@@ -94,7 +94,7 @@ def test_a_match_that_fails_or_dies_is_reported_in_one_sentence(
     opened.wait_until(lambda: any("job" in event for event in opened.events))
     session._worker._process.process.kill()
     opened.wait_until(lambda: session.state()["job"] is None)
-    assert "without an answer" in session.state()["notice"]["text"]
+    assert "process died" in session.state()["notice"]["text"]
 
 
 def test_a_process_that_died_before_the_match_does_not_lock_the_studio(
@@ -110,7 +110,7 @@ def test_a_process_that_died_before_the_match_does_not_lock_the_studio(
     process.is_alive = lambda: True  # it has not been noticed yet
     session.match()
     opened.wait_until(lambda: session.state()["job"] is None)
-    assert "without an answer" in session.state()["notice"]["text"]
+    assert "process died" in session.state()["notice"]["text"]
     session.match()
     opened.wait_until(lambda: session.outcome is not None)
 

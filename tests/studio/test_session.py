@@ -124,7 +124,7 @@ def test_marks_come_back_with_the_same_meshes_and_only_with_them(
     assert later.session.state()["pairs"] == []
     later.session.open("full", whole)
     assert later.pairs() == chosen
-    assert "last time" in later.session.state()["notice"]["text"]
+    assert "from the last session" in later.session.state()["notice"]["text"]
     other = Opened(tmp_path / "state")
     other.session.open("partial", piece.mesh)
     other.session.open("full", Mesh(2 * whole.vertices, whole.faces))

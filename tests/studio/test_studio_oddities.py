@@ -70,7 +70,7 @@ def test_another_mesh_after_a_match_leaves_nothing_of_the_old_one(
     Mesh(2 * whole.vertices, whole.faces).write(tmp_path / "other.ply")
     drop(page, "full", tmp_path / "other.ply")
     page.wait_for_timeout(300)
-    assert "not downloaded" in asked[0] and studio.session.outcome is not None
+    assert "not been downloaded" in asked[0] and studio.session.outcome is not None
     drop(page, "full", tmp_path / "other.ply")
     settle(page, "s.outcome === null && s.shapes.full.name === 'other.ply'")
     page.wait_for_function("() => nhoStudio.stages.full.version === 3")

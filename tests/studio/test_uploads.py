@@ -38,7 +38,7 @@ def test_meshes_can_be_uploaded_by_any_name(studio: Studio, whole: Mesh, tmp_pat
         ("scan.exe", b"MZ", "partial", "neither a mesh nor landmarks"),
         ("", b"x", "full", "neither"),
         ("scan.ply", b"ply", "", "left"),
-        ("pairs.csv", b"partial,full\n1,2\n", "", "open a mesh"),
+        ("pairs.csv", b"partial,full\n1,2\n", "", "open the scan"),
     ],
 )
 def test_a_bad_file_is_named_and_changes_nothing(

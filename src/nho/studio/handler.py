@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             log.exception("%s", self.path.split("/", 2)[-1])
             self.close_connection = True
             self._send_json(
-                {"error": "the studio failed at this; its log says why"},
+                {"error": "internal error; the terminal of nho studio shows the details"},
                 HTTPStatus.INTERNAL_SERVER_ERROR,
             )
 
@@ -159,7 +159,7 @@ class Handler(BaseHTTPRequestHandler):
                 while left:
                     part = self.rfile.read(min(left, _CHUNK))
                     if not part:
-                        raise Refused(HTTPStatus.BAD_REQUEST, "the file did not come whole")
+                        raise Refused(HTTPStatus.BAD_REQUEST, "the upload was cut off; try again")
                     stream.write(part)
                     left -= len(part)
         except BaseException:

@@ -80,9 +80,10 @@ class Session:
             saved = file.read() if file else Marks()
             if saved.pairs:
                 self.history.to(saved)
-                self._say(f"{len(saved.pairs)} pairs of the last time are here again")
+                many = len(saved.pairs)
+                self._say(f"restored {many} pair{'' if many == 1 else 's'} from the last session")
             else:
-                self._say("the match was stopped, as it was of another mesh" if stopped else "")
+                self._say("the match was stopped because a mesh was replaced" if stopped else "")
             self._changed()
         if stopped:
             self._worker.warm_up()
@@ -92,7 +93,7 @@ class Session:
         shape = self.shapes[side]
         if shape is None:
             missing = "scan (left)" if side == "partial" else "template (right)"
-            raise InputError(f"the {missing} is not there yet; open a mesh first")
+            raise InputError(f"open the {missing} first")
         return shape
 
     def both(self) -> tuple[ShownShape, ShownShape]:
@@ -244,7 +245,7 @@ class Session:
         return self._suggestion[1]
 
     def _stop_match(self) -> bool:
-        """Whether there was one."""
+        """Stop the running match; False if there was none."""
         if self._pace is None:
             return False
         self._pace = None

@@ -99,7 +99,8 @@ class MatchWorker:
             except (EOFError, OSError):
                 self._end(process)  # what is left of it, before anyone asks for the next match
                 event = MatchFailure(
-                    "the match ended without an answer; was the memory enough for it?"
+                    "the match process died, most likely because memory ran out; "
+                    "simplify the meshes"
                 )
             if number != self._number:
                 return
@@ -117,5 +118,5 @@ def _match(task: _Task, send: Send) -> None:
         answer = MatchFailure("not enough memory for meshes of this size; decimate them first")
     except Exception:  # a fault of ours: the page learns that, the log learns which
         log.exception("match")
-        answer = MatchFailure("the match failed; the terminal of nho studio says why")
+        answer = MatchFailure("internal error; the terminal of nho studio shows the details")
     send(answer)

@@ -1,12 +1,14 @@
 // Files from the user: chosen, or dropped on a shape or anywhere else.
 "use strict";
 
-const MESH = /\.(ply|obj|off|stl|glb|gltf|vtk|vtp)$/i;
+const MESH_SUFFIXES = [".ply", ".obj", ".off", ".stl", ".glb", ".gltf", ".vtk", ".vtp"];
+
+const isMesh = (file) => MESH_SUFFIXES.some((suffix) => file.name.toLowerCase().endsWith(suffix));
 
 // `page` offers: busy(side, work), update(), complain(problem), mayReplace().
 function installFiles(page) {
   async function take(files, side) {
-    const meshes = files.filter((file) => MESH.test(file.name));
+    const meshes = files.filter(isMesh);
     try {
       if (meshes.length > 1) throw new Error("One mesh at a time: the scan on the left, the template on the right.");
       if (meshes.length && side && !page.mayReplace()) return;
@@ -31,7 +33,7 @@ function installFiles(page) {
   for (const figure of document.querySelectorAll("figure[data-side]")) {
     const side = figure.dataset.side, box = figure.querySelector(".stage");
     for (const button of figure.querySelectorAll("button.open")) {
-      button.addEventListener("click", () => choose(side, ".ply,.obj,.off,.stl,.glb,.gltf,.vtk,.vtp"));
+      button.addEventListener("click", () => choose(side, MESH_SUFFIXES.join()));
     }
     box.addEventListener("dragover", () => box.classList.add("over"));
     box.addEventListener("dragleave", () => box.classList.remove("over"));

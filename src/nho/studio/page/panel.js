@@ -5,6 +5,11 @@ const GOOD = 8; // anchors from which on a wrong one is found, too
 
 const find = (selector) => document.querySelector(selector);
 
+const isComplete = (pair) => Boolean(pair.partial && pair.full);
+
+// Keys of the pairs that the shown match has found to be wrong.
+const suspectsOf = ({ outcome }) => new Set(outcome && !outcome.stale ? outcome.suspects : []);
+
 function element(tag, about = {}, ...children) {
   const made = Object.assign(document.createElement(tag), about);
   made.append(...children);
@@ -14,7 +19,7 @@ function element(tag, about = {}, ...children) {
 const panel = {
   // What the user should do now, and on which shape.
   nextStep(state) {
-    const complete = state.pairs.filter((pair) => pair.partial && pair.full).length;
+    const complete = state.pairs.filter(isComplete).length;
     if (!state.shapes.partial && !state.shapes.full) {
       return ["Open a scan (left) and a template (right): drop the files, or choose them.", null];
     }
@@ -30,7 +35,7 @@ const panel = {
       return [`Click a point on one shape, then the same point on the other. ${state.fewest - complete} more to go.`, null];
     }
     if (!state.outcome && complete < GOOD) {
-      return [`Press Match, or mark some more first: ${GOOD} anchors are a good beginning.`, null];
+      return [`Press Match, or mark some more first: ${GOOD} or more anchors are recommended.`, null];
     }
     if (!state.outcome) return ["Press Match. More anchors make it more accurate.", null];
     if (state.outcome.stale) return ["Anchors have changed: match again.", null];
@@ -59,7 +64,7 @@ const panel = {
 
   newRow(key, page) {
     const row = element("li");
-    const dot = element("span", { className: "dot", textContent: String(key), title: "Double-click: turn both shapes to it (F)" });
+    const dot = element("span", { className: "dot", textContent: String(key), title: "Double-click: rotate both shapes to it (F)" });
     dot.style.background = markColour(key);
     const name = element("input", { maxLength: 80, ariaLabel: "Name" });
     name.dataset.key = row.dataset.key = key;
@@ -85,7 +90,7 @@ const panel = {
       row.remove();
       panel.rows.delete(key);
     }
-    const suspects = new Set(state.outcome && !state.outcome.stale ? state.outcome.suspects : []);
+    const suspects = suspectsOf(state);
     state.pairs.forEach((pair, number) => {
       if (!panel.rows.has(pair.key)) panel.rows.set(pair.key, panel.newRow(pair.key, page));
       const row = panel.rows.get(pair.key), name = row.querySelector("input");
@@ -100,7 +105,7 @@ const panel = {
       row.title = ["partial", "full"].filter((side) => pair[side])
         .map((side) => `${side === "partial" ? "scan" : "template"} vertex ${pair[side].vertex}`).join(" – ");
     });
-    const complete = state.pairs.filter((pair) => pair.partial && pair.full).length;
+    const complete = state.pairs.filter(isComplete).length;
     find("#count").textContent = complete ? `${complete} complete` : "";
     find("#clear").disabled = find("#save-anchors").disabled = !state.pairs.length;
     find("#undo").disabled = !state.canUndo;
@@ -109,10 +114,10 @@ const panel = {
     if (state.suggestion) find("#suggestion-why").textContent = state.suggestion.why;
   },
 
-  showJob(job, ready) {
+  showJob({ job, fewest }, ready) {
     find("#job").hidden = !job;
     find("#match").disabled = Boolean(job) || !ready;
-    find("#match").title = ready ? "Match (M)" : "Needs both shapes and three pairs";
+    find("#match").title = ready ? "Match (M)" : `Needs both shapes and ${fewest} pairs`;
     find("#match").textContent = job ? "Matching…" : "Match";
     if (!job) return;
     find("#bar").value = job.done;
@@ -136,12 +141,12 @@ const panel = {
     if (!outcome) return;
     find("#stale").hidden = !outcome.stale;
     const rows = [
-      ["Matched", `${(100 * outcome.matched).toFixed(1)} % of the scan`],
-      ["Region", `${(100 * outcome.region).toFixed(1)} % of the template`],
+      ["Matched", `${(100 * outcome.matched).toFixed(1)} % of the scan’s vertices`],
+      ["Region", `${(100 * outcome.region).toFixed(1)} % of the template’s area`],
       ["Mean confidence", outcome.confidence === null ? "–" : outcome.confidence.toFixed(2)],
       ["Time", `${outcome.seconds.toFixed(1)} s`],
     ];
-    if (Math.abs(outcome.scale - 1) > 1e-6) rows.push(["Scan × this = template’s unit", outcome.scale.toPrecision(4)]);
+    if (Math.abs(outcome.scale - 1) > 1e-6) rows.push(["Scale, scan to template", outcome.scale.toPrecision(4)]);
     if (outcome.status !== "ok") rows.push(["Status", outcome.status]);
     find("#figures").replaceChildren(...rows.flatMap(([name, value]) => [
       element("dt", { textContent: name }), element("dd", { textContent: value })]));
@@ -155,7 +160,7 @@ const panel = {
       return made;
     };
     const words = {
-      shape: ["Drag to turn, wheel to zoom, right-drag or Shift-drag to move. Drag a mark to correct it."],
+      shape: ["Drag to rotate, wheel to zoom, right-drag or Shift-drag to pan. Drag a mark to correct it."],
       correspondence: ["Same colour, same point. ", swatch("rgb(150 150 150)"), " no match; outside the region the template is faded."],
       region: [swatch("rgb(46 125 140)"), " covered by the scan ", swatch("rgb(222 222 222)"), " not covered"],
       confidence: ["Confidence 0 ", element("span", { className: "scale" }), " 1, on the scan"],

@@ -2,7 +2,7 @@
 "use strict";
 
 const NO_ANSWER = "The studio does not answer. Is `nho studio` still running?";
-const ENDED = "The studio was ended. Open the address that `nho studio` prints when it is started again.";
+const ENDED = "The studio has stopped. Open the address that `nho studio` prints when it is started again.";
 
 const server = {
   async ask(path, about) {

@@ -8,8 +8,7 @@
   const page = {
     marksOn(side) {
       if (!state) return [];
-      const fresh = state.outcome && !state.outcome.stale;
-      const suspects = new Set(fresh ? state.outcome.suspects : []);
+      const suspects = suspectsOf(state);
       const marks = state.pairs.filter((pair) => pair[side]).map((pair) => ({
         key: pair.key, at: pair[side].at, label: String(pair.key), name: pair.name,
         colour: suspects.has(pair.key) ? "#c62828" : markColour(pair.key), suspect: suspects.has(pair.key),
@@ -82,7 +81,7 @@
     // Another mesh takes the result with it.
     mayReplace() {
       const lost = state.outcome && state.outcome.version !== downloaded;
-      return !lost || confirm("The result is not downloaded yet and goes with the old mesh. Open the new one?");
+      return !lost || confirm("Opening another mesh discards the current result, which has not been downloaded. Continue?");
     },
     busy, update, complain,
     chooseView(number) {
@@ -179,14 +178,14 @@
 
   function refresh() {
     if (!state) return;
-    const open = state.pairs.filter((pair) => !pair.partial || !pair.full);
+    const open = state.pairs.filter((pair) => !isComplete(pair));
     const wanted = open.find((pair) => pair.key === chosen) || open[0];
     state.chosenOpen = wanted ? wanted.key : null;
     const complete = state.pairs.length - open.length;
     const ready = state.shapes.partial && state.shapes.full && complete >= state.fewest;
     panel.showTask(complaint ? { ...state, notice: complaint } : state);
     panel.showPairs(state, page);
-    panel.showJob(state.job, ready);
+    panel.showJob(state, ready);
     panel.showOutcome(state);
     for (const stage of Object.values(stages)) stage.draw();
   }
@@ -242,7 +241,10 @@
   installFiles(page);
   panel.showLegend("shape");
   server.listen((event) => {
-    if (event.job && state && state.job) panel.showJob(state.job = event.job, true);
+    if (event.job && state && state.job) {
+      state.job = event.job;
+      panel.showJob(state, true);
+    }
     if (event.revision && (!state || event.revision > state.revision)) update();
   }, update, complain);
   window.nhoStudio = { stages, page, state: () => state }; // for a look from the console
