@@ -17,6 +17,7 @@ from nho.lab.bench.perturb import Conditions, conditions_text, present
 from nho.lab.bench.rowfile import append_row, read_rows
 from nho.lab.bench.runner import contenders, run_keys, run_one
 from nho.lab.bench.scores import aurc_ratio, judge, risk_half
+from nho.lab.bench.tasks import MatchTask
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +278,16 @@ def test_the_settings_hash_tells_settings_apart_but_not_threads():
         for changes in ([], ["rounds=1"], ["threads=1"])
     )
     assert one == threaded != other
+
+
+def test_the_default_preset_without_anchors_has_its_settings_hash():
+    automatic, default = (MatchTask("synthetic", "x", name) for name in ("nho-auto", "default"))
+    assert automatic.stamp == default.stamp and automatic.keys["seed"] == "-"
+
+
+def test_a_path_with_a_space_survives_the_row():
+    task = MatchTask("synthetic", "x", "dpfm", changes=("checkpoints=my weights/it's",))
+    assert MatchTask.from_row(task.keys) == task
 
 
 # Evaluation data

@@ -99,6 +99,14 @@ def test_a_row_made_with_other_settings_is_measured_again_and_the_last_one_count
     assert times_done(marks, "a") == 2
 
 
+def test_a_row_made_with_other_settings_is_not_shown_if_the_new_run_fails(tmp_path, marks):
+    out = tmp_path / "out"
+    new = Count("a", str(marks), "refuses", made_by="b")
+    execute([Count("a", str(marks))], out, None, jobs=1)
+    assert len(execute([new], out, None, jobs=1)) == 1
+    assert rows_of([new], out) == []
+
+
 def test_progress_counts_all_tasks_and_what_was_done_before(tmp_path, marks):
     out = tmp_path / "out"
     execute([Count("a", str(marks))], out, None, jobs=1)

@@ -160,17 +160,28 @@ def test_a_case_over_the_limit_is_said_and_not_tried_again(tmp_path, monkeypatch
         return {**parts, "stages": {}, "notes": {}} if job == "run" else {}
 
     monkeypatch.setattr(Runner, "child", child)
-    request = SpeedRequest(cases=("floor", "slow"), repeats=2, limit=1, name="r")
+    request = SpeedRequest(cases=("floor", "slow"), repeats=2, limit=1, name="v1.2")
     runner = Runner(request, tmp_path, lambda line: None)
     for size in ("100", "400"):
         runner.measure(size)
     runner.write(tmp_path)
     assert asked.count(("run", "slow")) == 1 and asked.count(("run", "floor")) == 4
-    table = json.loads((tmp_path / "r.json").read_text())["table"]
+    table = json.loads((tmp_path / "v1.2.json").read_text())["table"]
     assert table["100"]["slow"]["status"] == "stopped after 1 s"
     assert table["400"]["slow"]["status"] == "not run: stopped after 1 s at 100"
     assert "seconds" not in table["400"]["slow"]
-    assert "slow: not run: stopped after 1 s at 100." in (tmp_path / "r.md").read_text()
+    assert "slow: not run: stopped after 1 s at 100." in (tmp_path / "v1.2.md").read_text()
+
+
+def test_the_memory_limit_stays_below_the_hard_one(monkeypatch):
+    limits = []
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(child, "available_memory", lambda: 1000)
+    monkeypatch.setattr(child.resource, "setrlimit", lambda kind, pair: limits.append(pair))
+    for hard in (child.resource.RLIM_INFINITY, 400, 4000):
+        monkeypatch.setattr(child.resource, "getrlimit", lambda kind, hard=hard: (hard, hard))
+        child._limit_memory()
+    assert limits == [(1000, 1000), (400, 400), (1000, 1000)]
 
 
 def test_the_exponent_of_a_power_law_is_found():

@@ -163,13 +163,10 @@ def execute(
 
 def unmeasured(tasks: Sequence[Task], out: Path) -> list[Task]:
     """Tasks without a row, one of each: long ones first, then pair by pair."""
-    known = {kind: _finished(out, of_kind) for kind, of_kind in _by_kind(tasks).items()}
-    todo: dict[tuple[str, tuple[str, ...]], Task] = {}
-    for task in tasks:
-        key = tuple(task.keys.values())
-        row = known[task.kind].get(key)
-        if row is None or any(row[name] != wanted for name, wanted in task.stamp.items()):
-            todo.setdefault((task.kind, key), task)
+    todo: dict[tuple[str, ...], Task] = {}
+    for task, row in zip(tasks, _valid_rows(tasks, out), strict=True):
+        if row is None:
+            todo.setdefault((task.kind, *task.keys.values()), task)
 
     def place(task: Task) -> tuple[float, str, str]:
         # A long one at the end would keep the other workers waiting.
@@ -180,24 +177,24 @@ def unmeasured(tasks: Sequence[Task], out: Path) -> list[Task]:
 
 def rows_of(tasks: Sequence[Task], out: Path) -> list[ResultRow]:
     """The rows of these tasks, in their order; those that failed have none."""
-    known = {kind: _finished(out, of_kind) for kind, of_kind in _by_kind(tasks).items()}
-    found = (known[task.kind].get(tuple(task.keys.values())) for task in tasks)
-    return [row for row in found if row is not None]
+    return [row for row in _valid_rows(tasks, out) if row is not None]
 
 
-def _by_kind(tasks: Sequence[Task]) -> dict[str, list[Task]]:
-    kinds: dict[str, list[Task]] = {}
+def _valid_rows(tasks: Sequence[Task], out: Path) -> list[ResultRow | None]:
+    """The last row with the keys of each task, or None if there is none with its stamp too."""
+    tables: dict[str, dict[tuple[str, ...], ResultRow]] = {}
+    found: list[ResultRow | None] = []
     for task in tasks:
-        kinds.setdefault(task.kind, []).append(task)
-    return kinds
-
-
-def _finished(out: Path, tasks: list[Task]) -> dict[tuple[str, ...], ResultRow]:
-    """Rows by their keys; of several with the same keys the last counts."""
-    path = out / f"{tasks[0].kind}.csv"
-    check_columns(path, tasks[0].columns)
-    names = list(tasks[0].keys)
-    return {tuple(row[name] for name in names): row for row in read_rows(path)}
+        if task.kind not in tables:
+            path = out / f"{task.kind}.csv"
+            check_columns(path, task.columns)
+            tables[task.kind] = {
+                tuple(row[key] for key in task.keys): row for row in read_rows(path)
+            }
+        row = tables[task.kind].get(tuple(task.keys.values()))
+        valid = row is not None and task.stamp.items() <= row.items()
+        found.append(row if valid else None)
+    return found
 
 
 class _Pace:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -59,14 +60,19 @@ def contenders(methods: list[str], changes: list[str], seeds: list[int]) -> list
             changed = preset(name).with_text(changes)
             for seed in seeds:
                 settings = changed.replace(seed=seed)
-                found.append(Contender(name, " ".join(changes), str(seed), METHODS[name], settings))
+                found.append(
+                    Contender(name, shlex.join(changes), str(seed), METHODS[name], settings)
+                )
         elif name in METHODS:
             method = METHODS[name]
             # Of settings a baseline reads none but the checkpoints of its network, if it has one.
             own = [text for text in changes if text.partition("=")[0].strip() == "checkpoints"]
             own = own if method.learned else []
-            chosen = Settings().with_text(own) if own else None
-            found.append(Contender(name, " ".join(own), "-", method, chosen))
+            if name == "nho-auto":  # the one without numbers of its own
+                chosen: Settings | None = preset("default")
+            else:
+                chosen = Settings().with_text(own) if own else None
+            found.append(Contender(name, shlex.join(own), "-", method, chosen))
         else:
             raise InputError(f"method {name!r} is unknown; choose {', '.join(METHODS)}")
     return found

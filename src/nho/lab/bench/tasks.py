@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -111,7 +112,7 @@ class MatchTask:
                 row["pair"],
                 row["method"],
                 Conditions.from_text(row),
-                tuple(row["changes"].split()),
+                tuple(shlex.split(row["changes"])),
                 0 if row["seed"] == "-" else int(row["seed"]),
             )
         except ValueError as problem:

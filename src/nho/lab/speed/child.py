@@ -85,7 +85,9 @@ def _limit_memory() -> None:
     """Make a case that asks for more than is free fail, rather than the machine."""
     free = available_memory()
     if free is not None and sys.platform.startswith("linux"):
-        resource.setrlimit(resource.RLIMIT_DATA, (free, free))
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        limit = free if hard == resource.RLIM_INFINITY else min(free, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def judge(pair_file: str) -> dict[str, Any]:

@@ -219,7 +219,7 @@ class Runner:
             "exponents": exponents(table, self.pairs),
             "runs": self.runs,
         }
-        stem = folder / self.request.name
-        write_whole(stem.with_suffix(".json"), json.dumps(report, indent=1) + "\n", parents=True)
-        write_whole(stem.with_suffix(".md"), report_text(report))
-        return stem.with_suffix(".md")
+        name, page = self.request.name, folder / f"{self.request.name}.md"
+        write_whole(folder / f"{name}.json", json.dumps(report, indent=1) + "\n", parents=True)
+        write_whole(page, report_text(report))
+        return page
