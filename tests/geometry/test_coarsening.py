@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.geometry.coarsening import coarsened
+from nho.geometry.coarsening import _Cells, coarsened
+from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.subdivision import subdivided
 from nho.geometry.surface import project
@@ -181,3 +182,17 @@ def test_a_vertex_of_no_face_has_no_cell(fine):
     mesh = Mesh(np.concatenate([fine.vertices, [[9.0, 9.0, 9.0]]]), fine.faces)
     coarse = coarsened(mesh, 600, np.array([0]))
     assert coarse.cell[-1] == -1 and (coarse.cell[:-1] >= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_component_without_a_chosen_vertex_changes_no_other_cell(seed):
+    piece = cut_by_plane(bumpy_sphere(3, seed=3), np.array([0.3, 1.0, 0.2]), keep_area=0.5).mesh
+    n = len(piece.vertices)
+    triangle = np.array([[5.0, 0, 0], [6, 0, 0], [5, 1, 0]])
+    both = Mesh(
+        np.concatenate([piece.vertices, triangle]),
+        np.concatenate([piece.faces, [[n, n + 1, n + 2]]]),
+    )
+    chosen = np.sort(np.random.default_rng(seed).choice(n, 40, replace=False))
+    alone, together = (_Cells(mesh, edge_graph(mesh), chosen).faulty() for mesh in (piece, both))
+    np.testing.assert_array_equal(together, alone)

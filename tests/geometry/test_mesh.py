@@ -167,3 +167,9 @@ def test_a_trusted_mesh_is_like_a_checked_one():
     assert flipped.digest() == Mesh(mesh.vertices, mesh.faces[:, ::-1]).digest()
     assert flipped.faces.flags.c_contiguous and not flipped.faces.flags.writeable
     assert flipped.name == "other"
+
+
+def test_every_side_of_a_face_knows_its_edge():
+    mesh = Mesh(np.eye(3), [[0, 1, 2], [2, 0, 0], [1, 1, 1]])
+    assert mesh.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert mesh.face_edges.tolist() == [[0, 2, 1], [1, -1, 1], [-1, -1, -1]]

@@ -59,3 +59,16 @@ def test_fewer_vertices_than_there_are_is_refused():
         subdivided(sphere(1), 10)
     same = subdivided(sphere(1), 42)
     assert same.steps == () and isinstance(same.mesh, Mesh)
+
+
+@pytest.mark.parametrize("corner", [0, 161])
+def test_a_face_with_a_repeated_corner_is_split_along_its_one_edge(corner):
+    plain = sphere(2)
+    neighbour = plain.edges[(plain.edges == corner).any(axis=1)][0].sum() - corner
+    added = [[corner, neighbour, corner], [corner, corner, corner]]
+    mesh = Mesh(plain.vertices, np.concatenate([plain.faces, added]))
+    for count in (163, 300, 642, 1000):
+        fine, expected = subdivided(mesh, count).mesh, subdivided(plain, count).mesh
+        np.testing.assert_array_equal(fine.vertices, expected.vertices)
+        np.testing.assert_array_equal(fine.edges, expected.edges)
+        assert fine.area == pytest.approx(expected.area, rel=1e-12)

@@ -75,6 +75,8 @@ def test_a_network_comes_back_as_it_was_written(tmp_path):
     save_checkpoint(tmp_path / "a.npz", network)
     back = load_checkpoint(tmp_path / "a.npz")
     assert back.architecture == DPFM and same(network, back) and not back.training
+    (tmp_path / "a.npz").rename(tmp_path / "A.NPZ")
+    assert same(network, load_checkpoint(tmp_path / "A.NPZ"))
 
 
 @pytest.mark.parametrize("method", ["dpfm", "ulrssm", "wormhole"])

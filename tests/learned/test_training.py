@@ -122,6 +122,18 @@ def test_the_best_look_is_kept_even_if_later_steps_spoil_it():
     assert spoiled.loss_after <= spoiled.loss_before
 
 
+def test_weights_are_kept_even_if_the_first_check_has_no_finite_loss(monkeypatch):
+    right, calls = training.LOSSES["ulrssm"], []
+
+    def first_is_nan(*given):
+        calls.append(None)
+        return right(*given) * (float("nan") if len(calls) == 1 else 1.0)
+
+    monkeypatch.setitem(training.LOSSES, "ulrssm", first_is_nan)
+    trained = train(SMALL)
+    assert np.isnan(trained.loss_before) and np.isfinite(trained.loss_after)
+
+
 def test_diffusion_times_stay_positive_after_steps_that_are_far_too_long():
     states = []
     train(replace(SMALL, learning_rate=1.0), keep=states.append)

@@ -176,7 +176,8 @@ class _Cells:
         fault[self._repeated] = True
         mesh = self._mesh
         at_rim = np.zeros(len(self._chosen), dtype=bool)
-        at_rim[self.cell[mesh.boundary_vertices]] = True
+        rim = self.cell[mesh.boundary_vertices]
+        at_rim[rim[rim >= 0]] = True  # a component without a chosen vertex has no cell
         dual = Mesh(mesh.vertices[self._chosen], self._corners, mesh.name)
         torn = (dual.edge_face_counts == 1) & ~at_rim[dual.edges].all(axis=1)
         fault[dual.edges[torn | (dual.edge_face_counts > 2)]] = True

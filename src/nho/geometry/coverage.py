@@ -53,14 +53,9 @@ def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
 
 def on_boundary(mesh: Mesh, points: SurfacePoints) -> BoolArray:
     """(n,) bool: points that lie on a boundary edge or a boundary vertex."""
-    n = len(mesh.vertices)
-    boundary = mesh.edges[mesh.edge_face_counts == 1]
-    keys = boundary[:, 0] * n + boundary[:, 1]
-    on_rim: BoolArray = np.zeros(len(points), dtype=bool)
-    for corner in range(3):
-        ends = np.sort(np.delete(mesh.faces[points.face], corner, axis=1), axis=1)
-        is_boundary = np.isin(ends[:, 0] * n + ends[:, 1], keys)
-        on_rim |= is_boundary & (points.barycentric[:, corner] <= 1e-9)
+    is_boundary = np.append(mesh.edge_face_counts == 1, False)  # the last stands for "no edge"
+    opposite = mesh.face_edges[points.face][:, [1, 2, 0]]
+    on_rim: BoolArray = (is_boundary[opposite] & (points.barycentric <= 1e-9)).any(axis=1)
     # A point at a vertex may be named by a triangle that has no boundary edge itself.
     at_vertex = points.barycentric.max(axis=1) >= 1 - 1e-9
     vertex = mesh.faces[points.face, points.barycentric.argmax(axis=1)]

@@ -151,12 +151,17 @@ class Mesh:
         sums = [sum_at_vertices(self, axis) for axis in self._face_crosses.T]
         return _frozen(_unit_rows(np.column_stack(sums)))
 
+    def _side_keys(self) -> IntArray:
+        """(m, 3) one number per side of a face, the same for both directions."""
+        ends = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
+        # One number sorts far faster than pairs; n * n fits int64 for any real mesh.
+        keys: IntArray = ends[:, :, 0] * self.n_vertices + ends[:, :, 1]
+        return keys
+
     @cached_property
     def _edges_and_uses(self) -> tuple[IntArray, IntArray]:
         """Edges (e, 2) and the number of faces on each (e,)."""
-        ends = np.sort(self.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
-        # One number per edge sorts far faster than pairs; n * n fits int64 for any real mesh.
-        keys = np.sort(ends[:, :, 0] * self.n_vertices + ends[:, :, 1], axis=1)
+        keys = np.sort(self._side_keys(), axis=1)
         # A face with a repeated corner meets an edge twice, or a vertex with itself: count once.
         counted = keys // self.n_vertices != keys % self.n_vertices
         counted[:, 1:] &= keys[:, 1:] != keys[:, :-1]
@@ -173,6 +178,13 @@ class Mesh:
     def edge_face_counts(self) -> IntArray:
         """(e,) number of faces on every edge: 1 on the boundary, 2 inside, more if non-manifold."""
         return self._edges_and_uses[1]
+
+    @cached_property
+    def face_edges(self) -> IntArray:
+        """(m, 3) edge from each corner of a face to the next; -1 from a vertex to itself."""
+        keys, n = self._side_keys(), self.n_vertices
+        edge = np.searchsorted(self.edges[:, 0] * n + self.edges[:, 1], keys)
+        return _frozen(np.where(keys // n == keys % n, -1, edge))
 
     @cached_property
     def edge_lengths(self) -> FloatArray:

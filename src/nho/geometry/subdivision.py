@@ -62,23 +62,19 @@ def subdivided(mesh: Mesh, count: int) -> Subdivided:
 
 def _with_middles(mesh: Mesh, chosen: np.ndarray) -> Mesh:
     """Split the chosen edges, and the triangles beside them in two, three or four."""
-    n = len(mesh.vertices)
     start, end = mesh.edges[chosen].T
     along = mesh.vertices[end] - mesh.vertices[start]
     normals = mesh.vertex_normals
     # The middle of the cubic that leaves either end within the tangent plane there.
     rise = [normals[i] * (normals[i] * along).sum(axis=1)[:, None] for i in (start, end)]
     middles = (mesh.vertices[start] + mesh.vertices[end]) / 2 + (rise[1] - rise[0]) / 8
-    new_index = np.full(len(mesh.edges), -1)
-    new_index[chosen] = n + np.arange(len(chosen))
-    keys = mesh.edges[:, 0] * n + mesh.edges[:, 1]
-    sides = np.sort(mesh.faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
-    middle = new_index[np.searchsorted(keys, sides[..., 0] * n + sides[..., 1])]
-    faces = _split(mesh.faces, middle)
+    new_index = np.full(len(mesh.edges) + 1, -1)  # the last stands for "no edge"
+    new_index[chosen] = len(mesh.vertices) + np.arange(len(chosen))
+    faces = split_faces(mesh.faces, new_index[mesh.face_edges])
     return Mesh(np.concatenate([mesh.vertices, middles]), faces, mesh.name)
 
 
-def _split(faces: np.ndarray, middle: np.ndarray) -> np.ndarray:
+def split_faces(faces: np.ndarray, middle: np.ndarray) -> np.ndarray:
     """Triangles from faces and the (m, 3) vertices on their sides (-1 = not split)."""
     rows = np.arange(len(faces))[:, None]
     marked = middle >= 0

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from nho.errors import InputError
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh, sum_at_vertices
+from nho.geometry.subdivision import split_faces
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,9 @@ def sphere(subdivisions: int = 3) -> Mesh:
         raise InputError(f"{subdivisions} subdivisions; give 0 to 8")
     vertices, faces = _icosahedron()
     for _ in range(subdivisions):
-        vertices, faces = _split_in_four(vertices, faces)
+        coarse = Mesh(vertices, faces)
+        faces = split_faces(faces, len(vertices) + coarse.face_edges)
+        vertices = np.vstack([vertices, vertices[coarse.edges].mean(axis=1)])
         vertices = vertices / np.linalg.norm(vertices, axis=1, keepdims=True)
     return Mesh(vertices, faces, name="sphere")
 
@@ -216,14 +219,3 @@ def _icosahedron() -> tuple[np.ndarray, np.ndarray]:
     ]
     outward = [f if np.linalg.det(vertices[list(f)]) > 0 else (f[0], f[2], f[1]) for f in faces]
     return vertices / np.linalg.norm(vertices[0]), np.array(outward, dtype=np.int64)
-
-
-def _split_in_four(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each triangle in four by its edge midpoints; old vertices keep their indices."""
-    halves = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    edges, edge_id = np.unique(halves, axis=0, return_inverse=True)
-    ab, bc, ca = (len(vertices) + edge_id.reshape(-1, 3)).T
-    a, b, c = faces.T
-    corners = [(a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca)]
-    midpoints = vertices[edges].mean(axis=1)
-    return np.vstack([vertices, midpoints]), np.vstack([np.column_stack(t) for t in corners])

@@ -111,7 +111,7 @@ def load_checkpoint(path: str | Path) -> Matcher:
         if size > MOST_BYTES:
             raise InputError(f"{path}: {size} bytes are more than any checkpoint known here has")
         with quiet_torch(0):
-            return _from_npz(path) if path.suffix == ".npz" else _from_torch(path)
+            return _from_npz(path) if path.suffix.lower() == ".npz" else _from_torch(path)
     except InputError as fault:
         if str(fault).startswith(str(path)):
             raise

@@ -7,6 +7,7 @@ that was stopped and resumed ends with the same bits as one that was not.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -183,7 +184,8 @@ class _Training:
         self.loss_before = self._held_out_loss()
         if state is None:
             fresh = _copy(self.matcher.state_dict())
-            state = State(0, fresh, {}, {}, fresh, self.loss_before)
+            best_loss = self.loss_before if math.isfinite(self.loss_before) else math.inf
+            state = State(0, fresh, {}, {}, fresh, best_loss)
         self.state = state
         self._restore()
 
