@@ -130,7 +130,7 @@ def test_a_pair_too_large_for_every_worker_is_not_started(local, tmp_path, monke
     path, out = make_pairs(tmp_path, 1), tmp_path / "out"
     monkeypatch.setattr("nho.batch.plan.affordable", lambda *_: (200, (1 << 30) + 1))
     rows = run_batch(read_pairs(path), out, SETTINGS, scheduler=local)  # two threads share 2 GiB
-    assert rows[0].status == "failed" and "1.0 GB" in rows[0].error
+    assert rows[0].status == "failed" and "1.1 GB" in rows[0].error
     assert not (out / "p0").exists()
 
 

@@ -159,16 +159,28 @@ BAD_FILES = (
         told="the line is named; export with decimal points",
     ),
     _bad(
-        *("PLY named .obj", ".obj", PLY, "no vertices (`v` lines)", "rename it to what it is"),
+        *(
+            "PLY named .obj",
+            ".obj",
+            PLY,
+            "no vertices (`v` lines)",
+            "give it the suffix of its real format",
+        ),
         told="the suffix must be what the file is",
     ),
     _bad(
         *("OBJ named .ply", ".ply", OBJ, "starts with a line `ply`, not with 'v'"),
-        *("rename it to what it is",),
+        *("give it the suffix of its real format",),
         told="likewise",
     ),
     _bad(
-        *("OFF named .stl", ".stl", OFF, "as a binary STL", "rename it to what it is"),
+        *(
+            "OFF named .stl",
+            ".stl",
+            OFF,
+            "as a binary STL",
+            "give it the suffix of its real format",
+        ),
         told="likewise",
     ),
     _bad(

@@ -61,7 +61,7 @@ LANDMARKS = (
     _good("two formats", "each is read by its suffix", a_pp=picked(SCAN), b_ljson=labelled(FULL)),
     _good("JSON of pairs", "vertices, places in faces, coordinates", pairs_json=own_pairs()),
     _warned(
-        *("3D Slicer's markups", "a.mrk.json: its coordinates are LPS and taken as they stand"),
+        *("3D Slicer's markups", "a.mrk.json: its coordinates are in LPS and used unchanged"),
         "b.mrk.json: its coordinates are RAS",
         told="taken as written; the mesh must have the axes that the file names",
         a_mrk_json=markups(SCAN),
@@ -110,7 +110,7 @@ LANDMARKS = (
         *("landmarks in other axes", REFUSED, other_axes),
         words=(
             *("a.mrk.json: anchor", "with x and y negated"),
-            *("the file says LPS, the mesh seems to be RAS", "use --flip-anchors partial"),
+            *("the file says LPS, the mesh seems to be RAS", "nho match --flip-anchors partial"),
         ),
         told="told with the option that turns them",
         culprit="anchors",

@@ -95,8 +95,8 @@ def test_a_match_stopped_while_it_writes_says_which_result_is_there(
     assert new or result_in(out) == earlier
     assert names(place) == ["result0", "result1"]
     if ended != -number:  # else it came when all was said and Python was shutting down
-        # "every file is whole": the match was over, the command not yet.
-        said = ["is complete", "every file is whole"] if new else ["still holds the earlier result"]
+        # "no incomplete file": the match was over, the command not yet.
+        said = ["is complete", "no incomplete file"] if new else ["still holds the earlier result"]
         assert ended == code and err.startswith(f"nho: {word}; "), err
         assert any(words in err for words in said), err
         assert err.count("\n") == 1

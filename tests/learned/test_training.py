@@ -212,7 +212,7 @@ def test_the_command_stopped_and_given_again_goes_on_and_ends(tmp_path):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "the same command goes on from there" in told and "Traceback" not in told
+    assert "run the same command again to continue" in told and "Traceback" not in told
     assert os.listdir(tmp_path) == ["net.npz.unfinished"]
 
     done = subprocess.run(command, capture_output=True, text=True, timeout=240)

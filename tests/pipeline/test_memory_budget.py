@@ -61,7 +61,7 @@ def test_a_match_that_cannot_fit_is_refused_with_sizes_and_a_remedy(whole, piece
     with pytest.raises(nho.InputError) as refusal:
         nho.match(piece.mesh, whole, np.zeros((3, 2), dtype=int))
     assert str(refusal.value).startswith(f"{piece.mesh.name} and {whole.name}: to match ")
-    assert "0.001 GB are free" in str(refusal.value) and "simplify" in str(refusal.value)
+    assert "1.0 MB are free" in str(refusal.value) and "simplify" in str(refusal.value)
 
 
 def test_a_match_in_little_memory_is_solved_coarsely_and_says_so(whole, piece, free):

@@ -145,7 +145,7 @@ def test_a_partial_shape_turned_over_gives_the_same_map_and_a_note(whole, partia
     plain = nho.match(partial, whole, anchors[:count], QUICK)
     over = nho.match(flipped(partial), whole, anchors[:count], QUICK)
     assert plain.warnings == () and len(over.warnings) == 1
-    assert "piece.ply" in over.warnings[0] and "turned over" in over.warnings[0]
+    assert "piece.ply" in over.warnings[0] and "were flipped" in over.warnings[0]
     assert gaps(whole, over, plain.points.positions(whole)).max() < 1e-6
     np.testing.assert_allclose(over.confidence, plain.confidence, atol=1e-6)
     np.testing.assert_array_equal(over.region, plain.region)
@@ -153,7 +153,7 @@ def test_a_partial_shape_turned_over_gives_the_same_map_and_a_note(whole, partia
 
 def test_a_full_shape_turned_over_is_noticed_too(whole, partial, anchors, answer):
     over = nho.match(partial, flipped(whole), anchors, QUICK)
-    assert len(over.warnings) == 1 and "turned over" in over.warnings[0]
+    assert len(over.warnings) == 1 and "were flipped" in over.warnings[0]
     # Its corners are numbered the other way round, and so are the barycentric coordinates.
     found = over.points.positions(flipped(whole))
     assert gaps(whole, answer, found).max() < 1e-3

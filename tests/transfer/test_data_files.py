@@ -56,9 +56,9 @@ def test_rows_may_be_faces(tmp_path):
     [
         ("1,2\n3,4\n", "first row holds numbers; name the columns"),
         ("a,b\n", "no rows below a header"),
-        ("a,a\n1,2\n", "column 1 of the header is 'a'"),
-        ("a,\n1,2\n", "column 1 of the header is ''"),
-        ("a,b\n1\n", "row 0 has 1 cells but the header has 2"),
+        ("a,a\n1,2\n", "column 2 of the header is 'a'"),
+        ("a,\n1,2\n", "column 2 of the header is ''"),
+        ("a,b\n1\n", "line 2 has 1 cells but the header has 2"),
         ("a\n1\n2\n3\n4\n", "it has 4 rows but the mesh has 5 vertices and 3 faces"),
         ("vertex,a\n1,1\n0,2\n2,3\n3,4\n4,5\n", "'vertex' should count from 0 to 4"),
         ("vertex,a\n0,1\n", "'vertex' should count from 0 to 4"),

@@ -169,7 +169,7 @@ def test_landmarks_go_from_file_to_file(pair, piece, whole):
     (folder / "in.csv").write_text("\n".join(["name,x,y,z", *lines]))
     outcome = transfer(folder, "--landmarks", folder / "in.csv", folder / "out.csv")
     assert outcome.exit_code == 0, outcome.output
-    assert "left out e" in outcome.output and "carried 4 of 5 landmarks" in outcome.output
+    assert "left out e" in outcome.output and "transferred 4 of 5 landmarks" in outcome.output
     found = read_landmarks(folder / "out.csv")
     assert found.names == ("a", "b", "c", "d")
     np.testing.assert_allclose(

@@ -155,7 +155,7 @@ class Cluster:
 
 
 _DIED = (
-    "the worker died every time this pair was tried; most likely memory ran out: decimate the "
+    "the worker died every time this pair was tried; most likely memory ran out: simplify the "
     "meshes or give the workers more memory"
 )
 

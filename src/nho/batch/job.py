@@ -75,7 +75,7 @@ class Job:
         except NhoError as problem:
             error, hits_every_job = str(problem), isinstance(problem, CannotWrite)
         except MemoryError:
-            error = "not enough memory for meshes of this size; decimate them or use fewer --jobs"
+            error = "not enough memory for these meshes; simplify the meshes or use fewer --jobs"
         except Exception as problem:
             error = f"unexpected {type(problem).__name__}: {problem}"
             details = traceback.format_exc()
@@ -106,7 +106,7 @@ class JobOutcome:
     Attributes
     ----------
     hits_every_job : bool
-        The error has nothing to do with this job.
+        The error would hit every job.
     """
 
     name: str

@@ -143,5 +143,5 @@ def _death_message(worker: WorkerProcess) -> str:
     how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
     return (
         f"the worker died {_ATTEMPTS} times ({how}), the last time with no other pair beside it; "
-        "most likely memory ran out: decimate the meshes or use a larger machine"
+        "most likely memory ran out: simplify the meshes or use a larger machine"
     )

@@ -56,9 +56,7 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
                 os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
             yield ""
         else:
-            yield (
-                f"{out} is on a file system without locks; see to it that no other run works in it"
-            )
+            yield (f"{out} is on a file system without locks; make sure that no other run uses it")
     finally:
         os.close(handle)
 

@@ -98,7 +98,9 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; give a CSV of pairs") from None
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{path}: cannot be read as text ({problem})") from problem
+        raise InputError(
+            f"{path}: cannot be read as text ({problem}); save it as CSV in UTF-8"
+        ) from problem
     try:
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         table = [
@@ -107,7 +109,9 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
             if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#")
         ]
     except csv.Error as problem:
-        raise InputError(f"{path}: not a CSV table ({problem})") from problem
+        raise InputError(
+            f"{path}: not a CSV table ({problem}); save it as CSV in UTF-8"
+        ) from problem
     if not table:
         raise InputError(f"{path}: the file is empty; give a CSV with {','.join(COLUMNS)}")
     header = [cell.lower() for cell in table[0][1]]
@@ -169,7 +173,9 @@ def _content(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as problem:
-        raise InputError(f"{file}: cannot be read ({problem.strerror})") from problem
+        raise InputError(
+            f"{file}: cannot be read ({problem.strerror}); check its permissions"
+        ) from problem
 
 
 def _names(

@@ -12,6 +12,7 @@ from nho.batch.summary import SummaryRow
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.memory_budget import affordable
+from nho.runtime.memory import readable_size
 from nho.settings import Settings
 
 NOT_TRIED = "not tried yet"
@@ -80,8 +81,9 @@ class Planner:
         _, memory = affordable(sizes, self._settings.solve_vertices, self._budget)
         if self._budget is not None and memory > self._budget:
             error = (
-                f"meshes of {sizes[0]} and {sizes[1]} vertices need about {_size(memory)} of "
-                f"memory but there are {_size(self._budget)}; decimate them or use a larger machine"
+                f"meshes of {sizes[0]} and {sizes[1]} vertices need about {readable_size(memory)} "
+                f"of memory but there are {readable_size(self._budget)}; simplify the meshes or "
+                "use a larger machine"
             )
             return PairPlan(SummaryRow(pair.name, "failed", error), stale=found.why)
         job = Job(pair, self._out, self._settings, request, self._report, memory)
@@ -98,7 +100,3 @@ class Planner:
         if isinstance(facts, InputError):
             raise facts
         return facts
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

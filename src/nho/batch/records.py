@@ -72,15 +72,15 @@ def find_result(out: Path, name: str, request: PairRequest, report: bool) -> Fou
         description = b""
     record = _read(_record(out, name))
     if record is None:
-        return Found(None, "not finished by a batch")
+        return Found(None, "not written by a batch")
     if _present_form(record.get("settings")) != request.settings:
-        return Found(None, "of other settings")
+        return Found(None, "other settings")
     if record.get("inputs") != request.inputs:
-        return Found(None, "of other inputs")
+        return Found(None, "other inputs")
     left_out = (DESCRIPTION,) if report else (DESCRIPTION, "report.html")
     wanted = [file for file in FILES if file not in left_out]
     if report and not (folder / "report.html").exists():
-        return Found(None, "without a report")
+        return Found(None, "no report")
     try:
         sizes = [(folder / file).stat().st_size for file in wanted]
         untouched = bytes_digest(description) == record.get("result")

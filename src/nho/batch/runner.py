@@ -28,7 +28,7 @@ from nho.batch.records import (
 )
 from nho.batch.summary import SUMMARY, SummaryRow, write_summary
 from nho.errors import CannotWrite, InputError
-from nho.report.result_folder import check_writable
+from nho.report.result_folder import check_folder_writable
 from nho.runtime.atomic_file import sweep_parts, write_whole
 from nho.runtime.atomic_folder import sweep
 from nho.runtime.interrupts import deferred
@@ -38,7 +38,7 @@ from nho.settings import Settings
 
 _SHARE = 0.9  # of the free memory; the rest is for the system and for what the estimate misses
 _MARK = "made by nho batch"
-KEPT = "finished pairs are kept, and the same command goes on from here"
+KEPT = "finished pairs are kept; run the same command again to continue"
 
 
 @dataclass(frozen=True)
@@ -209,8 +209,8 @@ class _Summary:
 
     def _put(self, row: SummaryRow) -> None:
         if row.status == "failed" and row.name in self._stale:
-            error = f"{row.error} (the result in the folder is {self._stale[row.name]})"
-            row = replace(row, error=error)
+            why = f"the earlier result in the folder does not count: {self._stale[row.name]}"
+            row = replace(row, error=f"{row.error} ({why})")
         self._rows[row.name] = row
 
 
@@ -222,7 +222,7 @@ def _tidy(out: Path, pairs: Sequence[BatchPair]) -> None:
 
 def _check_out(out: Path) -> None:
     """Refuse a folder in which we would overwrite a table that is not ours."""
-    check_writable(out)
+    check_folder_writable(out)
     if (out / SUMMARY).exists() and not (out / STATE).is_dir():
         raise InputError(
             f"{out}: holds a {SUMMARY} that no batch wrote; give a new or empty folder for --out"
@@ -240,7 +240,7 @@ def _notes(plans: Sequence[PairPlan]) -> Iterator[str]:
         yield f"{done} of {len(plans)} pairs are done already"
     again = Counter(plan.stale for plan in plans if plan.stale and plan.job)
     for why, count in again.items():
-        yield f"{count} results are {why} and are made again"
+        yield f"{count} earlier results are recomputed ({why})"
     kept = sum(plan.old_failure for plan in plans)
     if kept:
         yield f"{kept} pairs failed earlier and are not tried again; --retry-failed tries them"

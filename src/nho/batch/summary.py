@@ -1,4 +1,4 @@
-"""The summary table: one row a pair, in the order of the input."""
+"""The summary table: one row per pair, in the order of the input."""
 
 from __future__ import annotations
 
@@ -47,13 +47,14 @@ class SummaryRow:
     @classmethod
     def of_result(cls, name: str, result: MatchResult) -> SummaryRow:
         """The row of a finished pair."""
+        summary = result.summary()
         return cls(
             name,
             "ok",
             seconds=round(float(result.timings.get("total", 0.0)), 3),
-            matched_vertices=int((result.vertex_map >= 0).sum()),
-            region_vertices=int(result.region.sum()),
-            mean_confidence=round(float(result.confidence.mean()), 4),
+            matched_vertices=summary["matched_vertices"],
+            region_vertices=summary["region_vertices"],
+            mean_confidence=round(summary["mean_confidence"], 4),
             suspects=len(result.suspect_anchors),
             warnings=len(result.warnings) + (result.status != "ok"),
         )

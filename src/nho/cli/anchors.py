@@ -31,7 +31,9 @@ from nho.settings import preset
 
 OutFiles = Annotated[
     list[Path],
-    typer.Option("--out", help="File to write; the suffix chooses the format. Repeatable."),
+    typer.Option(
+        "--out", metavar="FILE", help="File to write; the suffix chooses the format. Repeatable."
+    ),
 ]
 SIDES = ("partial", "full", "both")
 app = typer.Typer(help="Make and convert anchors.", no_args_is_help=True)
@@ -51,14 +53,20 @@ def find_command(
         str,
         typer.Option("--method", help="`auto`, by shape alone, or `auto:dpfm` and other networks."),
     ] = AUTO,
-    weights: Annotated[
-        str, typer.Option("--weights", help="Of the network; empty = shipped.")
+    checkpoints: Annotated[
+        str,
+        typer.Option(
+            "--checkpoints",
+            metavar="FILE,...",
+            help="Checkpoint files of the network, comma-separated; default: the shipped ones.",
+        ),
     ] = "",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    """Find anchors between PARTIAL and FULL by shape, to be looked at and corrected by a person.
+    """Find anchors between PARTIAL and FULL by shape, for you to check and correct.
 
-    `nho match --anchors auto` finds the same and matches at once, without pinning them.
+    `nho match --anchors auto` finds the same anchors and matches at once, but treats them as
+    hints, not as fixed points.
 
     Example: `nho anchors find scan.ply template.obj --out pairs.csv`
     """
@@ -66,7 +74,7 @@ def find_command(
         raise InputError(f"--method {method!r} is unknown; choose {AUTO} or {AUTO}:METHOD")
     check_source(method)
     partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
-    settings = preset("default").replace(checkpoints=weights)
+    settings = preset("default").replace(checkpoints=checkpoints)
     with progress_display(quiet) as progress:
         found = found_anchors(method, partial_mesh, full_mesh, settings, progress)
     say_notes([*found.notes, *write_anchors(out, found, partial_mesh, full_mesh)])
@@ -78,17 +86,26 @@ def sample_command(
     partial: PartialFile,
     out: OutFiles,
     full: Annotated[
-        Path | None, typer.Option("--full", help="The full surface (with --ground-truth).")
+        Path | None,
+        typer.Option("--full", metavar="FILE", help="The full surface (with --ground-truth)."),
     ] = None,
     ground_truth: Annotated[
         Path | None,
-        typer.Option("--ground-truth", help="Known map, to fill in the full vertices."),
+        typer.Option(
+            "--ground-truth", metavar="FILE", help="Known map, to fill in the full vertices."
+        ),
     ] = None,
     count: Annotated[int, typer.Option("--count", help="How many anchors.")] = 25,
     method: Annotated[
-        str, typer.Option("--method", help="`geodesic` or `euclidean` FPS, or `random`.")
+        str,
+        typer.Option(
+            "--method",
+            help="Farthest-point sampling by `geodesic` or `euclidean` distance, or `random`.",
+        ),
     ] = "geodesic",
-    seed: Annotated[int, typer.Option("--seed", help="Draws the first (or every) vertex.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Random seed of the first vertex (of all with `random`).")
+    ] = 0,
 ) -> None:
     """Choose well-spread vertices of PARTIAL as anchors.
 
@@ -125,19 +142,28 @@ def sample_command(
 def convert_command(
     files: Annotated[
         list[Path],
-        typer.Argument(help="A file, or two: the points of the partial and of the full shape."),
+        typer.Argument(
+            metavar="FILE",
+            help="One file, or two: the points of the partial and of the full shape.",
+        ),
     ],
     out: OutFiles,
     partial: Annotated[
         Path | None,
-        typer.Option("--partial", help="The partial surface, where points change their kind."),
+        typer.Option(
+            "--partial",
+            metavar="FILE",
+            help="The partial surface; needed to convert vertices or faces to coordinates or back.",
+        ),
     ] = None,
-    full: Annotated[Path | None, typer.Option("--full", help="The full surface, likewise.")] = None,
+    full: Annotated[
+        Path | None, typer.Option("--full", metavar="FILE", help="The full surface, likewise.")
+    ] = None,
     flip: Annotated[
         bool, typer.Option("--flip", help="Negate x and y of coordinates: LPS <-> RAS.")
     ] = False,
     scale: Annotated[
-        float, typer.Option("--scale", help="Multiply coordinates: 0.001 makes m of mm.")
+        float, typer.Option("--scale", help="Multiply coordinates: 0.001 converts mm to m.")
     ] = 1.0,
     side: Annotated[
         str, typer.Option("--side", help="What to flip and scale: `partial`, `full` or `both`.")

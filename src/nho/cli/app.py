@@ -22,15 +22,19 @@ log = logging.getLogger(__name__)
 # commands take a second to import.
 COMMANDS = {
     "match": "Match PARTIAL to FULL: region, dense map (partial to full) and confidence.",
-    "studio": "Place anchors on both shapes in the browser, match, look, download.",
+    "studio": (
+        "Place anchors on both shapes in the browser, match, inspect and download the result."
+    ),
     "batch": "Match every pair of a table; continue after failures, resume after a kill.",
     "anchors": "Make and convert anchors.",
-    "transfer": "Carry labels, numbers, colours, texture and landmarks from one shape to another.",
+    "transfer": "Transfer labels, numbers, colours, texture and landmarks to the other shape.",
     "fit": "Deform FULL onto PARTIAL: the whole template in the pose and unit of the scan.",
     "eval": "Compare RESULT with a known map: geodesic error and region scores.",
     "bench": "Measure methods on data sets: every table and figure of the paper, and our own.",
     "train": "Train the network of a learned method on generated shapes, on one core.",
-    "demo": "Match the shipped pair: a person cut in two, in another pose and another meshing.",
+    "demo": (
+        "Match the shipped pair: part of a human body, in another pose and with other triangles."
+    ),
     "doctor": "Show versions and threads, and check in a few seconds that a small match works.",
     "cache": "Show or clear what is kept on disk to save time.",
 }
@@ -72,7 +76,7 @@ class _Group(typer.core.TyperGroup):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        with if_stopped(lambda: "every file is whole, or not there"):
+        with if_stopped(lambda: "no incomplete file was left behind"):
             return super().invoke(ctx)
 
 
@@ -115,7 +119,7 @@ def run() -> None:
         say(f"nho: {problem}", err=True)
         sys.exit(problem.exit_code if isinstance(problem, Ended) else 1)
     except MemoryError:
-        typer.echo("nho: not enough memory for meshes of this size; decimate them first", err=True)
+        typer.echo("nho: not enough memory for these meshes; simplify the meshes first", err=True)
         sys.exit(1)
     except OSError as problem:  # a file or disk that failed where nobody expected it
         log.info("an unexpected error", exc_info=True)

@@ -1,4 +1,4 @@
-"""`nho batch`, and its progress: a bar on a terminal, a line a pair elsewhere."""
+"""`nho batch`, and its progress: a bar on a terminal, a line per pair elsewhere."""
 
 from __future__ import annotations
 
@@ -20,17 +20,20 @@ from nho.cli.options import Changes, Preset, Scheduler, Seed, chosen_settings
 
 
 def batch_command(
-    pairs: Annotated[Path, typer.Argument(help="CSV of pairs.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for all results.")],
+    pairs: Annotated[Path, typer.Argument(metavar="PAIRS", help="CSV of pairs.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for all results.")],
     preset_name: Preset = "default",
     changes: Changes = [],  # noqa: B006  (typer reads it, nothing changes it)
     seed: Seed = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", help="Most pairs at a time; by default as many as fit."),
+        typer.Option(
+            "--jobs", help="Pairs at a time, at most; default: as many as cores and memory allow."
+        ),
     ] = None,
     threads: Annotated[
-        int, typer.Option("--threads", help="Threads a pair; 0 = every core, for a few large ones.")
+        int,
+        typer.Option("--threads", help="Threads per pair; 0 = every core, for a few large ones."),
     ] = 1,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write report.html for every pair.")
@@ -49,16 +52,16 @@ def batch_command(
     relative to its own folder. For landmarks in two files, `anchors_partial,anchors_full` take the
     place of `anchors`, and a column `flip_anchors` may say where to negate x and y. With `auto` in
     place of a file the anchors are found by shape. The result of a pair goes to a folder of its
-    name in DIR, and DIR/summary.csv has one row a pair: `ok`, `failed` with the reason, or
+    name in DIR, and DIR/summary.csv has one row per pair: `ok`, `failed` with the reason, or
     `skipped` (not tried).
 
-    The same command again goes on where it stopped: pairs that are done are kept unless their
-    files or the settings changed. No more pairs run at a time than fit into memory.
+    Run the same command again to resume: finished pairs are kept unless their files or the
+    settings changed. No more pairs run at a time than fit into memory.
 
     With `--scheduler`, meshes, anchors and DIR must be on a disk that all Dask workers see under
     the same path; start the workers with `--nthreads 1`.
 
-    Ends with 1 if any pair failed.
+    Exit code 1 if any pair failed.
 
     Example: `nho batch pairs.csv --out results`
     """

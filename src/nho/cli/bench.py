@@ -1,4 +1,4 @@
-"""`nho bench`, and its progress: a bar on a terminal, a line a run elsewhere."""
+"""`nho bench`, and its progress: a bar on a terminal, a line per run elsewhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
+from nho.cli.options import Scheduler, comma_separated
 from nho.errors import InputError
 from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
@@ -29,46 +30,67 @@ _METHODS = (*PRESETS, *BASELINES)
 def bench_command(
     study: Annotated[
         str,
-        typer.Option("--study", help=f"Of {', '.join(STUDIES)}; several, or all; or `speed`."),
+        typer.Option(
+            "--study",
+            help=f"Comma-separated, of {', '.join(STUDIES)}; or `all`; or `speed` alone.",
+        ),
     ] = "main",
     data: Annotated[
         Path | None,
-        typer.Option("--data", envvar="NHO_DATA", help="Folder of data sets, see the docs."),
+        typer.Option(
+            "--data", metavar="DIR", envvar="NHO_DATA", help="Folder of data sets, see the docs."
+        ),
     ] = None,
     families: Annotated[
-        str, typer.Option("--families", help=f"Of {', '.join(FAMILIES)}; all there are.")
+        str,
+        typer.Option(
+            "--families",
+            help=f"Comma-separated, of {', '.join(FAMILIES)}; default: all that are present in "
+            "--data.",
+        ),
     ] = "",
     methods: Annotated[
         str,
-        typer.Option("--methods", help=f"Of {', '.join(_METHODS)}, or all; by study if not given."),
+        typer.Option(
+            "--methods",
+            help=f"Comma-separated, of {', '.join(_METHODS)}; or `all`; default: chosen by each "
+            "study.",
+        ),
     ] = "",
-    out: Annotated[Path, typer.Option("--out", help="Folder for everything.")] = Path("nho-bench"),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for everything.")
+    ] = Path("nho-bench"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="One pair a family, few variants: minutes.")
+        bool, typer.Option("--quick", help="One pair per family, few variants: minutes.")
     ] = False,
     as_given: Annotated[
-        bool, typer.Option("--as-given", help="Main tables: no normalised and rotated input.")
+        bool,
+        typer.Option(
+            "--as-given",
+            help="Main tables: use the input as given, neither normalised nor rotated.",
+        ),
     ] = False,
-    weights: Annotated[
+    checkpoints: Annotated[
         str,
-        typer.Option("--weights", help="Main tables: files for learned methods, by commas."),
+        typer.Option(
+            "--checkpoints",
+            metavar="FILE,...",
+            help="Main tables: checkpoint files of learned methods, comma-separated; default: the "
+            "shipped ones.",
+        ),
     ] = "",
     every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
     seeds: Annotated[
         str,
-        typer.Option("--seeds", help="Of the studies ablation and parts, the case same-result."),
+        typer.Option(
+            "--seeds",
+            help="Seeds, comma-separated (studies ablation and parts; speed case same-result).",
+        ),
     ] = "0",
     jobs: Annotated[
-        int | None, typer.Option("--jobs", help="Runs at a time; one a core if not given.")
+        int | None, typer.Option("--jobs", help="Runs at a time; default: one per core.")
     ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
-        ),
-    ] = None,
+    scheduler: Scheduler = None,
     row: Annotated[
         str | None,
         typer.Option(
@@ -79,14 +101,22 @@ def bench_command(
         bool, typer.Option("--quiet", help="No progress; failures are still reported.")
     ] = False,
     sizes: Annotated[
-        str, typer.Option("--sizes", help="Speed: vertices, such as 500,5k,1M; 1k to 1M.")
+        str,
+        typer.Option(
+            "--sizes",
+            help="Speed: numbers of vertices, comma-separated, such as 500,5k,1M; default: 1k to "
+            "1M.",
+        ),
     ] = "",
     cases: Annotated[
         str,
-        typer.Option("--cases", help=f"Speed: of {', '.join(SPEED_CASES)}; all timed ones."),
+        typer.Option(
+            "--cases",
+            help=f"Speed: comma-separated, of {', '.join(SPEED_CASES)}; default: all timed ones.",
+        ),
     ] = "",
     repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="Speed: processes a case and size.")
+        int, typer.Option("--repeats", min=1, help="Speed: processes per case and size.")
     ] = SpeedRequest.repeats,
     limit: Annotated[
         float, typer.Option("--limit", help="Speed: seconds that a process may take.")
@@ -96,7 +126,11 @@ def bench_command(
     ] = SpeedRequest.threads,
     pair: Annotated[
         int,
-        typer.Option("--pair", min=0, help="Speed: number in `--families`; without, the sample."),
+        typer.Option(
+            "--pair",
+            min=0,
+            help="Speed: number of the pair in --families; without --families, the shipped sample.",
+        ),
     ] = SpeedRequest.pair,
     name: Annotated[
         str, typer.Option("--name", help="Speed: name of the files written.")
@@ -105,13 +139,13 @@ def bench_command(
     """Measure methods on data sets: every table and figure of the paper, and our own.
 
     Writes rows (CSV), tables (Markdown, LaTeX), figures (SVG, PDF, PNG) and one `report.html` to
-    the folder of `--out`. The same command again goes on where it stopped: what is measured is
-    kept, what failed is tried again. Studies share their runs.
+    the folder of `--out`. Run the same command again to resume: what is measured is kept, what
+    failed is tried again. Studies share their runs.
 
     Data sets that are not there are left out; `synthetic`, which needs no files, is always there.
-    Timings are honest only with `--jobs 1` on a machine that does nothing else.
+    Timings are reliable only with `--jobs 1` on a machine that does nothing else.
 
-    Ends with 1 if any run failed.
+    Exit code 1 if any run failed.
 
     `--study speed` stands alone: time, memory and accuracy against size, beside other libraries
     (needs `nho[peers]`), every measurement in a process of its own.
@@ -128,10 +162,10 @@ def bench_command(
         if not quiet:
             say(note, err=True)
 
-    if _words(study) == ["speed"]:
+    if comma_separated(study) == ["speed"]:
         speed = SpeedRequest(
-            tuple(_words(sizes)) or (("1k",) if quick else SpeedRequest.sizes),
-            tuple(_known(_words(cases), SPEED_CASES, "case")) or SpeedRequest.cases,
+            tuple(comma_separated(sizes)) or (("1k",) if quick else SpeedRequest.sizes),
+            tuple(_known(comma_separated(cases), SPEED_CASES, "case")) or SpeedRequest.cases,
             1 if quick else repeats,
             limit,
             threads,
@@ -156,7 +190,7 @@ def bench_command(
         every,
         _integers(seeds, "--seeds"),
         as_given,
-        weights,
+        checkpoints,
         tell,
     )
     with if_stopped(lambda: KEPT), bench_display(quiet) as progress:
@@ -185,14 +219,14 @@ def _command(request: StudyRequest, out: Path) -> str:
     words += [f"--methods {','.join(request.methods)}"] if request.methods else []
     words += ["--quick"] if request.quick else []
     words += ["--as-given"] if request.as_given else []
-    words += ["--weights FILES"] if request.weights else []
+    words += ["--checkpoints FILES"] if request.checkpoints else []
     words += [f"--every {request.every}"] if request.every > 1 else []
     words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds != (0,) else []
     return " ".join([*words, f"--out {shlex.quote(out.name)}"])
 
 
 def _studies(text: str) -> list[str]:
-    names = _words(text)
+    names = comma_separated(text)
     if names == ["all"]:
         return list(STUDIES)
     if "speed" in names:
@@ -201,7 +235,7 @@ def _studies(text: str) -> list[str]:
 
 
 def _families(text: str, data: Path | None, quick: bool) -> tuple[str, ...]:
-    names = _words(text)
+    names = comma_separated(text)
     if data is not None and not data.is_dir():
         raise InputError(f"{data}: no such folder of data sets")
     if names:
@@ -216,14 +250,14 @@ def _families(text: str, data: Path | None, quick: bool) -> tuple[str, ...]:
 
 
 def _methods(text: str) -> tuple[str, ...]:
-    names = _words(text)
+    names = comma_separated(text)
     if names == ["all"]:
         return _METHODS
     return tuple(_known(names, _METHODS, "method", "all"))
 
 
 def _one_family(text: str) -> str:
-    names = _known(_words(text), FAMILIES, "family")
+    names = _known(comma_separated(text), FAMILIES, "family")
     if len(names) > 1:
         raise InputError(f"--families {text}: the study speed takes one pair, so one family")
     return names[0] if names else ""
@@ -234,17 +268,13 @@ def _known(names: list[str], known: Iterable[str], what: str, other: str = "") -
     for name in names:
         if name not in choices:
             also = f" or {other}" if other else ""
-            raise InputError(f"{what} {name!r} is unknown; choose of {', '.join(choices)}{also}")
+            raise InputError(f"{what} {name!r} is unknown; choose from {', '.join(choices)}{also}")
     return names
-
-
-def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 def _integers(text: str, option: str) -> tuple[int, ...]:
     try:
-        return tuple(int(word) for word in _words(text)) or (0,)
+        return tuple(int(word) for word in comma_separated(text)) or (0,)
     except ValueError:
         raise InputError(f"{option} {text!r} is not a list of whole numbers") from None
 

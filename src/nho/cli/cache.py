@@ -11,6 +11,7 @@ import typer
 
 from nho.errors import InputError
 from nho.runtime.cache import Cache
+from nho.runtime.memory import readable_size
 
 app = typer.Typer(help="Show or clear what is kept on disk to save time.", no_args_is_help=True)
 
@@ -34,10 +35,10 @@ def info_command(
         typer.echo("the cache is off")
     else:
         typer.echo(f"{'folder':<18}{info['folder']}")
-        typer.echo(f"{'size':<18}{_megabytes(info['bytes'])} of {_megabytes(info['cap'])}")
+        typer.echo(f"{'size':<18}{readable_size(info['bytes'])} of {readable_size(info['cap'])}")
         typer.echo(f"{'entries':<18}{info['entries']}")
         for kind, stored in info["by_kind"].items():
-            typer.echo(f"  {kind:<16}{stored['entries']} ({_megabytes(stored['bytes'])})")
+            typer.echo(f"  {kind:<16}{stored['entries']} ({readable_size(stored['bytes'])})")
 
 
 @app.command("clear")
@@ -52,7 +53,7 @@ def clear_command() -> None:
     typer.echo(
         "the cache is off"
         if cache.folder is None
-        else f"freed {_megabytes(freed)} in {cache.folder}"
+        else f"freed {readable_size(freed)} in {cache.folder}"
     )
 
 
@@ -66,7 +67,3 @@ def _readable(cache: Cache) -> Iterator[None]:
             f"{problem.filename or cache.folder}: {problem.strerror}; "
             "set NHO_CACHE to a folder of yours"
         ) from None
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

@@ -125,7 +125,7 @@ def counting_bar(what: str) -> Iterator[CountingBar]:
 
 
 def counted_line(done: int, total: int, message: str, failed: int, left: str) -> str:
-    """The same as a line of a log, for each thing done."""
+    """One log line for each finished item."""
     parts = [f"{done}/{total} {message}", f"{failed} failed" if failed else "", left]
     return ", ".join(part for part in parts if part)
 

@@ -22,7 +22,9 @@ from nho.report.result_folder import check_folder, write_outputs
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")] = Path("nho-demo"),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the result.")
+    ] = Path("nho-demo"),
     kind: Annotated[str, typer.Option("--kind", help="The cut: `plane` or `balls`.")] = "plane",
     count: Annotated[int, typer.Option("--anchors", help="How many anchors.")] = 25,
     preset_name: Preset = "default",
@@ -31,7 +33,7 @@ def demo_command(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Match the shipped pair: a person cut in two, in another pose and another meshing.
+    """Match the shipped pair: part of a human body, in another pose and with other triangles.
 
     Prints the errors against the exact ground truth and says where the report is.
 

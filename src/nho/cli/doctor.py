@@ -38,7 +38,10 @@ def doctor_command() -> None:
     seconds, agreement = self_check()
     typer.echo(f"{'self-check':<18}{agreement:.0%} of a cut sphere found again, {seconds:.1f} s")
     if agreement < 0.5:
-        raise NhoError("the self-check failed: the installation computes a wrong answer")
+        raise NhoError(
+            "the self-check failed: this installation computes wrong results; reinstall nho in a "
+            "new environment, and if that does not help report the lines above"
+        )
 
 
 def self_check() -> tuple[float, float]:

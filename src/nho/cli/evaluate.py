@@ -18,15 +18,16 @@ from nho.problem.result import MatchResult, finite_or_none
 def eval_command(
     result: ResultFolder,
     ground_truth: Annotated[
-        Path, typer.Option("--ground-truth", help=".map, .txt, .baryc_gt, .csv or .npz.")
+        Path,
+        typer.Option("--ground-truth", metavar="FILE", help=".map, .txt, .baryc_gt, .csv or .npz."),
     ],
     as_json: AsJson = False,
 ) -> None:
     """Compare RESULT with a known map: geodesic error and region scores.
 
     Errors are edge-graph distances on the full shape over the square root of its area, times
-    100. Where the ground truth has no region, it is every full vertex within 1.5 mean edge
-    lengths of a true image.
+    100. If the ground truth has no region, the region is taken as every full vertex within 1.5
+    mean edge lengths of a true image.
 
     Example: `nho eval result --ground-truth scan_template.map`
     """

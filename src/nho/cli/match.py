@@ -37,10 +37,12 @@ def match_command(
         list[Path],
         typer.Option(
             "--anchors",
-            help="File of anchors; or twice: landmarks of PARTIAL, then of FULL; or `auto`.",
+            metavar="FILE",
+            help="Anchor file; or the option twice, with the landmarks of PARTIAL, then of FULL; "
+            "or `auto`.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the result.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the result.")],
     flip_anchors: Annotated[
         str,
         typer.Option(
@@ -61,7 +63,7 @@ def match_command(
     Meshes: PLY, OBJ, OFF, STL, GLB, VTK, VTP. Anchors: CSV with columns `partial,full` (vertex
     indices from 0) or `partial_x,partial_y,partial_z,full_x,full_y,full_z`; or two files of
     landmarks, from 3D Slicer (.mrk.json, .fcsv), MeshLab (.pp), landmarker.io (.ljson), Faceform
-    Wrap (.txt), or CSV with columns `name,x,y,z`, which pair by name or else by order.
+    Wrap (.txt), or CSV with columns `name,x,y,z`, paired by name, or else by order.
 
     `--anchors auto` finds them by shape alone; `auto:dpfm`, `auto:ulrssm`, `auto:wormhole` and
     `auto:echomatch` by a network (needs `nho[learned]`; `--set checkpoints=FILE` for your own).
@@ -97,11 +99,7 @@ def _summary(result: MatchResult) -> dict[str, object]:
     """The few numbers that a user wants to see first."""
     return {
         "status": result.status,
-        "matched_vertices": int((result.vertex_map >= 0).sum()),
-        "partial_vertices": len(result.vertex_map),
-        "region_vertices": int(result.region.sum()),
-        "full_vertices": len(result.region),
-        "mean_confidence": float(result.confidence.mean()),
+        **result.summary(),
         "seconds": round(result.timings["total"], 3),
         "warnings": list(result.warnings),
     }
@@ -129,9 +127,9 @@ def what_is_in(out: Path) -> Callable[[], str]:
     def message() -> str:
         now = _record(out)
         if now is None:
-            return "nothing was written; the same command starts anew"
+            return "nothing was written; run the same command to start again"
         if now == earlier:
-            return f"{out} still holds the earlier result; the same command starts anew"
+            return f"{out} still holds the earlier result; run the same command to start again"
         return f"but the result in {out} is complete"
 
     return message

@@ -9,8 +9,8 @@ import typer
 
 from nho.settings import Settings, preset
 
-PartialFile = Annotated[Path, typer.Argument(help="The partial surface (scan).")]
-FullFile = Annotated[Path, typer.Argument(help="The full surface (template).")]
+PartialFile = Annotated[Path, typer.Argument(metavar="PARTIAL", help="The partial surface (scan).")]
+FullFile = Annotated[Path, typer.Argument(metavar="FULL", help="The full surface (template).")]
 ResultFolder = Annotated[
     Path, typer.Argument(metavar="RESULT", help="Folder that `nho match` wrote.")
 ]
@@ -30,6 +30,11 @@ Scheduler = Annotated[
         help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
     ),
 ]
+
+
+def comma_separated(text: str) -> list[str]:
+    """The words of a list, each once."""
+    return list(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
 def chosen_settings(

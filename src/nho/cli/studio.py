@@ -16,12 +16,18 @@ from nho.studio.uploads import take_landmarks
 
 
 def studio_command(
-    partial: Annotated[Path | None, typer.Argument(help="The partial surface (scan).")] = None,
-    full: Annotated[Path | None, typer.Argument(help="The full surface (template).")] = None,
+    partial: Annotated[
+        Path | None, typer.Argument(metavar="PARTIAL", help="The partial surface (scan).")
+    ] = None,
+    full: Annotated[
+        Path | None, typer.Argument(metavar="FULL", help="The full surface (template).")
+    ] = None,
     anchors: Annotated[
         list[Path],
         typer.Option(
-            "--anchors", help="Anchors to begin with; a file of pairs, or twice for two files."
+            "--anchors",
+            metavar="FILE",
+            help="Anchors to begin with; a file of pairs, or twice for two files.",
         ),
     ] = [],  # noqa: B006  (typer reads it, nothing changes it)
     port: Annotated[int, typer.Option("--port", help="Port; 0 = any free one.")] = 0,
@@ -29,7 +35,7 @@ def studio_command(
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
 ) -> None:
-    """Place anchors on both shapes in the browser, match, look, download.
+    """Place anchors on both shapes in the browser, match, inspect and download the result.
 
     Everything stays on this machine. The page saves anchors as you go: the next time the same two
     meshes are opened, they are there again.
@@ -57,7 +63,7 @@ def studio_command(
 
 
 def _wait() -> None:
-    """Until Ctrl-C."""
+    """Wait until Ctrl-C."""
     try:
         threading.Event().wait()
     except KeyboardInterrupt:

@@ -15,7 +15,9 @@ def train_command(
     method: Annotated[
         str, typer.Argument(help="`dpfm`, `ulrssm`, `wormhole` or `echomatch`.", metavar="METHOD")
     ],
-    out: Annotated[Path, typer.Option("--out", help="File for the network, ending in .npz.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="OUT", help="File for the network, ending in .npz.")
+    ],
     steps: Annotated[int, typer.Option("--steps", help="Steps, one pair of shapes each.")] = 1200,
     seed: Annotated[int, typer.Option("--seed", help="Seed of shapes and first weights.")] = 0,
     quiet: Quiet = False,
@@ -24,8 +26,8 @@ def train_command(
 
     The shapes are made here, so the network is yours to give away. Needs the extra `learned`.
 
-    A training that was stopped goes on where it was when the same command is given again; until it
-    is done, its state lies beside the file, with `.unfinished` at the end of its name.
+    If training is interrupted, run the same command again to resume: until it is done, its state
+    is kept in a file beside OUT whose name ends in `.unfinished`.
 
     Example: `nho train dpfm --out dpfm.npz --steps 500`
     """
@@ -39,8 +41,8 @@ def train_command(
 
     def kept() -> str:
         if unfinished(out).exists():
-            return f"{unfinished(out)} holds what is done; the same command goes on from there"
-        return "nothing was written; the same command starts anew"
+            return f"{unfinished(out)} holds what is done; run the same command again to continue"
+        return "nothing was written; run the same command to start again"
 
     def resumed(done: int) -> None:
         if not quiet:

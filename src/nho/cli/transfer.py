@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from nho.cli.console import progress_display, say, say_notes
-from nho.cli.options import AsJson, FullFile, PartialFile, Quiet, ResultFolder
+from nho.cli.options import AsJson, FullFile, PartialFile, Quiet, ResultFolder, comma_separated
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.io.attributes import (
     MASK,
     UV,
     Attributes,
-    check_writable,
+    check_output_file,
     kind_of,
     read_data,
     read_with_attributes,
@@ -28,7 +28,7 @@ from nho.transfer import Side, Transfer, fit_template, load_for
 from nho.transfer.values import as_labels, as_scalars
 
 MinConfidence = Annotated[
-    float, typer.Option("--min-confidence", help="Leave matches below this (0 to 1) out.")
+    float, typer.Option("--min-confidence", help="Ignore matches with a lower confidence (0 to 1).")
 ]
 _FITTED = (".ply", ".obj", ".glb", ".vtp", ".npz")
 _SIDES: dict[str, Side] = {"full": "full", "partial": "partial"}
@@ -55,10 +55,15 @@ def transfer_command(
         typer.Option("--data", metavar="FILE", help="Data in place of the mesh's; repeatable."),
     ] = [],  # noqa: B006  (typer reads it, nothing changes it)
     only: Annotated[
-        str, typer.Option("--only", metavar="NAME,...", help="Carry these and nothing else.")
+        str, typer.Option("--only", metavar="NAME,...", help="Transfer only these attributes.")
     ] = "",
     labels: Annotated[
-        str, typer.Option("--labels", metavar="NAME,...", help="These numbers are labels.")
+        str,
+        typer.Option(
+            "--labels",
+            metavar="NAME,...",
+            help="Treat these number arrays as labels: never interpolate them.",
+        ),
     ] = "",
     scalars: Annotated[
         str,
@@ -69,22 +74,26 @@ def transfer_command(
         ),
     ] = "",
     bake: Annotated[
-        bool, typer.Option("--bake", help="The texture as vertex colours (needs Pillow).")
+        bool, typer.Option("--bake", help="Sample the texture into vertex colours (needs Pillow).")
     ] = False,
     landmarks: Annotated[
         tuple[Path, Path] | None,
-        typer.Option("--landmarks", metavar="IN OUT", help="Carry landmarks from file to file."),
+        typer.Option(
+            "--landmarks",
+            metavar="IN OUT",
+            help="Transfer the landmarks in IN to the other shape and write them to OUT.",
+        ),
     ] = None,
     min_confidence: MinConfidence = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """Carry labels, numbers, colours, texture and landmarks from one shape to another.
+    """Transfer labels, numbers, colours, texture and landmarks to the other shape.
 
-    PARTIAL and FULL are the files that were matched. What is on the vertices, faces and corners
-    of the shape `--from` comes along, or what is in `--data`: CSV (one row a vertex or a face),
-    NPZ, or TXT (indices of selected vertices). Floats and colours are interpolated inside
-    triangles; whole numbers, words and selections are never mixed. Where nothing is matched, NaN,
-    -1 or grey stands for "no data", and `transferred` tells where there are data.
+    PARTIAL and FULL are the files that were matched. Transfers what the mesh named by `--from`
+    holds on its vertices, faces and corners, or instead the contents of `--data`: CSV (one row per
+    vertex or face), NPZ, or TXT (indices of selected vertices). Floats and colours are
+    interpolated inside triangles; labels (integers, text) and selections never are. Unmatched
+    places get NaN, -1 or grey, and the attribute `transferred` marks those that received data.
 
     Labels of the template to the scan:
 
@@ -110,7 +119,7 @@ def transfer_command(
     if source not in _SIDES:
         raise InputError(f"--from is {source!r}; choose full or partial")
     if out is not None:
-        check_writable(out)
+        check_output_file(out)
     if landmarks is not None:
         suffix_of(landmarks[1])
     (partial_mesh, on_partial), (full_mesh, on_full) = map(read_with_attributes, (partial, full))
@@ -123,11 +132,13 @@ def transfer_command(
         given = _given(carry.source, found, data)
         where = ", ".join(path.name for path in data) or carry.source.name
         if only:
-            given = given.only([*_names(only), *([UV] if bake else [])], where)
-        given = as_scalars(as_labels(given, _names(labels), where), _names(scalars), where)
+            given = given.only([*comma_separated(only), *([UV] if bake else [])], where)
+        given = as_scalars(
+            as_labels(given, comma_separated(labels), where), comma_separated(scalars), where
+        )
         if not given.names():
             raise InputError(
-                f"{carry.source.name}: there is nothing on it to carry; give --data FILE, or a "
+                f"{carry.source.name}: there is nothing on it to transfer; give --data FILE, or a "
                 "mesh file that holds colours, labels, numbers or texture coordinates"
             )
         carried = carry.attributes(given, bake=bake)
@@ -141,13 +152,13 @@ def transfer_command(
         return
     if out is not None:
         say(
-            f"carried {summary['carried']} to {summary['with_data']} of {summary['vertices']} "
+            f"transferred {summary['carried']} to {summary['with_data']} of {summary['vertices']} "
             f"vertices of {carry.target.name}; wrote {out}"
         )
     if landmarks is not None:
         say(
-            f"carried {summary['landmarks_carried']} of {summary['landmarks']} landmarks; wrote "
-            f"{landmarks[1]}"
+            f"transferred {summary['landmarks_carried']} of {summary['landmarks']} landmarks; "
+            f"wrote {landmarks[1]}"
         )
 
 
@@ -164,14 +175,14 @@ def fit_command(
 ) -> None:
     """Deform FULL onto PARTIAL: the whole template in the pose and unit of the scan.
 
-    Where the scan is, the template lies on it; where it is not, the template goes along as
-    rigidly as possible, and bridges holes smoothly. Vertices and faces are those of FULL, so its
-    texture, colours and labels stay; `on_scan` tells which vertices lie on the scan (1) and which
-    were carried along (0). PARTIAL and FULL are the files that were matched.
+    Where the scan has surface, the template is fitted to it; elsewhere it follows as rigidly as
+    possible and closes holes smoothly. Vertices and faces are those of FULL, so its texture,
+    colours and labels stay; `on_scan` is 1 for vertices on the scan and 0 for extrapolated ones.
+    PARTIAL and FULL are the files that were matched.
 
     Example: `nho fit result scan.ply template.obj --out fitted.obj`
     """
-    check_writable(out)
+    check_output_file(out)
     if out.suffix.lower() not in _FITTED:
         raise InputError(f"{out.name}: a fitted template is a mesh; choose {', '.join(_FITTED)}")
     partial_mesh = Mesh.read(partial)
@@ -191,17 +202,13 @@ def fit_command(
         say(
             f"{summary['on_scan']} of {summary['vertices']} vertices lie on the scan, at a "
             f"distance of {summary['mean_distance_percent']:.3f} % of its diagonal (95 % within "
-            f"{summary['p95_distance_percent']:.3f} %); {summary['inverted_faces']} faces turned "
-            f"over; wrote {out}"
+            f"{summary['p95_distance_percent']:.3f} %); {summary['inverted_faces']} faces "
+            f"inverted; wrote {out}"
         )
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _given(source: Mesh, found: Attributes, data: list[Path]) -> Attributes:
-    """What is to be carried: from files of data, else what the mesh file holds."""
+    """What is to be transferred: from files of data, else what the mesh file holds."""
     if not data:
         return found
     given = Attributes()
@@ -211,7 +218,7 @@ def _given(source: Mesh, found: Attributes, data: list[Path]) -> Attributes:
 
 
 def _summary(carry: Transfer, carried: Attributes, out: Path) -> dict[str, object]:
-    """What was carried, in words, and to how many vertices."""
+    """What was transferred, in words, and to how many vertices."""
     names = [
         f"{name} ({kind_of(values)})"
         for name, values in {**carried.face, **carried.vertex}.items()
@@ -229,7 +236,7 @@ def _summary(carry: Transfer, carried: Attributes, out: Path) -> dict[str, objec
 def _carry_landmarks(
     carry: Transfer, files: tuple[Path, Path], notes: list[str]
 ) -> dict[str, object]:
-    """Read, carry and write landmarks; those without a match are left out, by name."""
+    """Read, transfer and write landmarks; those without a match are left out, by name."""
     given = read_landmarks(files[0])
     points, _ = given.on(carry.source)
     found = carry.points(points)
@@ -238,7 +245,7 @@ def _carry_landmarks(
     if not there.any():
         raise InputError(
             f"{files[0]}: none of its {len(given)} landmarks lies where the shapes are matched; "
-            "are they of the other shape?"
+            "check that --from names the shape they belong to, or lower --min-confidence"
         )
     if lost:
         shown = ", ".join(lost[:6]) + (", ..." if len(lost) > 6 else "")

@@ -50,12 +50,17 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
     except InputError:
         raise
     except Exception as problem:
-        raise InputError(f"{path}: cannot be read as ground truth ({problem})") from problem
+        raise InputError(
+            f"{path}: cannot be read as ground truth ({problem}); correct the file"
+        ) from problem
     _check_points(path, points, partial, full)
     if region is None:
         region = region_around(full, points)
     elif region.shape != (full.n_vertices,):
-        raise InputError(f"{path}: 'region' has {region.shape} entries, not one per full vertex")
+        raise InputError(
+            f"{path}: 'region' has {region.shape} entries, not one per full vertex; "
+            "correct the file"
+        )
     return GroundTruth(points, region)
 
 
@@ -84,7 +89,10 @@ def _check_points(path: Path, points: SurfacePoints, partial: Mesh, full: Mesh) 
         )
     bad = np.flatnonzero((points.face < -1) | (points.face >= full.n_faces))
     if len(bad):
-        raise InputError(f"{path}: row {bad[0]} refers to a face that {full.name} does not have")
+        raise InputError(
+            f"{path}: row {bad[0]} refers to a face that {full.name} does not have; is it the "
+            "ground truth of another pair?"
+        )
     # A NaN fails every comparison and is refused with the rest.
     weights = points.barycentric
     bounded = (weights >= -_WEIGHT_ERROR) & (weights <= 1 + _WEIGHT_ERROR)
@@ -93,7 +101,7 @@ def _check_points(path: Path, points: SurfacePoints, partial: Mesh, full: Mesh) 
     if len(bad):
         raise InputError(
             f"{path}: row {bad[0]} has the weights {weights[bad[0]].tolist()}; three that are not "
-            "negative and sum to 1 are expected"
+            "negative and sum to 1 are expected; correct the file"
         )
 
 
@@ -119,16 +127,21 @@ def _from_npz(path: Path, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]
         return _in_faces(path, stored["face"], stored["barycentric"]), region
     if "vertex_map" in stored:
         return _at_vertices(path, full, stored["vertex_map"]), region
-    raise InputError(f"{path}: holds neither vertex_map nor face and barycentric")
+    raise InputError(
+        f"{path}: holds neither vertex_map nor face and barycentric; give one of these"
+    )
 
 
 def _in_faces(path: Path, face: np.ndarray, barycentric: np.ndarray) -> SurfacePoints:
     if barycentric.shape != (len(face), 3):
         raise InputError(
-            f"{path}: the weights have shape {barycentric.shape}, expected three per row"
+            f"{path}: the weights have shape {barycentric.shape}, expected three per row; "
+            "correct the file"
         )
     if barycentric.dtype.kind not in "iuf":
-        raise InputError(f"{path}: the weights are {barycentric.dtype}, expected numbers")
+        raise InputError(
+            f"{path}: the weights are {barycentric.dtype}, expected numbers; correct the file"
+        )
     face = _whole(path, face)
     # Whatever stands in a row without a point must not be computed with.
     return SurfacePoints(face, np.where(face[:, None] < 0, np.nan, barycentric.astype(np.float64)))
@@ -137,12 +150,16 @@ def _in_faces(path: Path, face: np.ndarray, barycentric: np.ndarray) -> SurfaceP
 def _whole(path: Path, values: np.ndarray) -> np.ndarray:
     """A column of whole numbers as int64."""
     if values.dtype.kind not in "iuf":
-        raise InputError(f"{path}: holds {values.dtype} where indices are expected")
+        raise InputError(f"{path}: holds {values.dtype} where indices are expected; give indices")
     if values.ndim != 1:
-        raise InputError(f"{path}: has {values.shape[-1]} columns where one index is expected")
+        raise InputError(
+            f"{path}: has {values.shape[-1]} columns where one index is expected; give indices"
+        )
     bad = np.flatnonzero(~((np.abs(values) < 2.0**53) & (values == np.floor(values))))
     if len(bad):
-        raise InputError(f"{path}: row {bad[0]} is {values[bad[0]]}, not a whole number")
+        raise InputError(
+            f"{path}: row {bad[0]} is {values[bad[0]]}, not a whole number; give indices"
+        )
     return values.astype(np.int64)
 
 
@@ -152,6 +169,7 @@ def _at_vertices(path: Path, full: Mesh, target: np.ndarray) -> SurfacePoints:
     if len(bad):
         raise InputError(
             f"{path}: row {bad[0]} refers to vertex {target[bad[0]]} of {full.name}, which has "
-            f"vertices 0 to {full.n_vertices - 1}"
+            f"vertices 0 to {full.n_vertices - 1}; is it the ground truth of another pair, or does "
+            "it count from 1?"
         )
     return SurfacePoints.at_vertices(full, target)

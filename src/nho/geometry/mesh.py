@@ -113,6 +113,11 @@ class Mesh:
         return len(self.faces)
 
     @cached_property
+    def diagonal(self) -> float:
+        """Length of the bounding box's diagonal."""
+        return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
+
+    @cached_property
     def _extent(self) -> float:
         """A length to divide by, so that tiny and huge units do not under- or overflow."""
         return float(np.abs(self.vertices).max()) or 1.0

@@ -19,7 +19,7 @@ from nho.learned.checkpoints import matcher_for
 from nho.learned.matcher import Features
 from nho.operator.correspondence import local_distortion, nearest_rows
 from nho.problem.anchors import FEWEST
-from nho.problem.preparation import Problem, Side, prepare
+from nho.problem.preparation import PreparedShape, Problem, prepare
 from nho.problem.solution import Solution
 from nho.recipes import paper
 from nho.recipes.guided.anchor_checks import trusted
@@ -126,7 +126,7 @@ def features_of(method: str, problem: Problem, run: Run) -> Features:
     return matcher.features(partial, full, run.settings.recipe.laplacian, run.pool)
 
 
-def where_given(side: Side) -> Mesh:
+def where_given(side: PreparedShape) -> Mesh:
     """The solver's mesh at the origin of the file: networks of coordinates depend on it.
 
     It stays in the solver's unit.

@@ -26,7 +26,7 @@ def check_source(source: str | Path) -> str:
     _, colon, method = str(source).partition(":")
     if colon and method not in LEARNED:
         choices = ", ".join([AUTO, *(f"{AUTO}:{name}" for name in LEARNED)])
-        raise InputError(f"anchors {str(source)!r} cannot be found that way; choose {choices}")
+        raise InputError(f"unknown way to find anchors: {str(source)!r}; choose {choices}")
     return method
 
 

@@ -6,13 +6,13 @@ import logging
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.runtime.memory import available_memory, estimated_memory
+from nho.runtime.memory import available_memory, estimated_memory, readable_size
 from nho.settings import FEWEST_SOLVED, Settings
 
 log = logging.getLogger(__name__)
 
 # Measured from 250,000 to 1,000,000 vertices, outputs included, and rounded up.
-_PER_VERTEX_CARRIED = 3_000  # bytes a vertex of either mesh, where it is not solved on directly
+_PER_VERTEX_CARRIED = 3_000  # bytes per vertex of either mesh, where it is not solved on directly
 
 
 def needed_memory(n_partial: int, n_full: int, solve_vertices: int) -> int:
@@ -59,22 +59,22 @@ def fit_to_memory(settings: Settings, partial: Mesh, full: Mesh) -> tuple[Settin
     free = available_memory()
     sizes = len(partial.vertices), len(full.vertices)
     needed = needed_memory(*sizes, settings.solve_vertices)
-    log.info("about %.2f GB of memory needed, %s free", needed / 1e9, _gigabytes(free))
+    log.info(
+        "about %s of memory needed, %s free",
+        readable_size(needed),
+        "an unknown amount" if free is None else readable_size(free),
+    )
     if free is None or needed <= free:
         return settings, []
     solved, takes = affordable(sizes, settings.solve_vertices, free)
     if takes > free:
         raise InputError(
             f"{partial.name} and {full.name}: to match {sizes[0]} and {sizes[1]} vertices takes "
-            f"about {_gigabytes(takes)} of memory but {_gigabytes(free)} are free; end other "
+            f"about {readable_size(takes)} of memory but {readable_size(free)} are free; end other "
             "programs or simplify the meshes"
         )
     warning = (
-        f"only {_gigabytes(free)} of memory are free where {_gigabytes(needed)} are needed: the "
-        f"meshes are solved on about {solved} vertices (setting solve_vertices)"
+        f"only {readable_size(free)} of memory are free where {readable_size(needed)} are needed: "
+        f"the meshes are solved on about {solved} vertices (setting solve_vertices)"
     )
     return settings.replace(solve_vertices=solved), [warning]
-
-
-def _gigabytes(size: int | None) -> str:
-    return "an unknown amount" if size is None else f"{size / 1e9:.2g} GB"

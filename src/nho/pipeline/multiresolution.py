@@ -11,7 +11,7 @@ from nho.geometry.coarsening import Coarse, coarsened
 from nho.geometry.coverage import coverage
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.pipeline.upsampling import carried_images, facing, located, on_surface
-from nho.problem.preparation import Problem, Side
+from nho.problem.preparation import PreparedShape, Problem
 from nho.problem.solution import Solution, Solver
 from nho.runtime.parallel import Workers
 from nho.runtime.run import Run
@@ -44,7 +44,7 @@ class CoarsePair:
 
 
 def coarse_pair(problem: Problem, most: int, pool: Workers) -> CoarsePair:
-    """The same problem with at most about ``most`` vertices a shape; its anchors keep their rows.
+    """The same problem with at most about ``most`` vertices per shape; its anchors keep their rows.
 
     The partial shape gets as many as make it as dense as the full one.
     """
@@ -102,9 +102,9 @@ def _unit(problem: Problem) -> float:
     return 1.0 if 0.5 < ratio < 2 else float(ratio)
 
 
-def _coarse_side(side: Side, coarse: Coarse, unit: float) -> Side:
+def _coarse_side(side: PreparedShape, coarse: Coarse, unit: float) -> PreparedShape:
     known = side.solver_of_given >= 0
-    return Side(
+    return PreparedShape(
         given=side.given,
         mesh=coarse.mesh.scaled(unit),
         solver_of_given=np.where(known, coarse.cell[side.solver_of_given], -1),

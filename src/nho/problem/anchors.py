@@ -10,8 +10,8 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.landmarks import Files, LandmarkPairs, Landmarks, read_pairs, write_pairs
-from nho.io.landmarks.placing import at_vertices, index_pairs, projected
-from nho.io.landmarks.points import OPPOSITE_AXES, POSITION, VERTEX
+from nho.io.landmarks.placing import OPPOSITE_AXES, at_vertices, index_pairs, projected
+from nho.io.landmarks.points import POSITION, VERTEX
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface
 FLIPS = ("none", "partial", "full", "both")
@@ -201,8 +201,8 @@ def _axes_notes(landmarks: Landmarks, mesh: Mesh, flipped: bool) -> list[str]:
         return []
     if flipped:
         before = OPPOSITE_AXES[landmarks.axes]
-        return [f"{landmarks.source}: turned from {before} to {landmarks.axes} for {mesh.name}"]
+        return [f"{landmarks.source}: converted from {before} to {landmarks.axes} for {mesh.name}"]
     return [
-        f"{landmarks.source}: its coordinates are {landmarks.axes} and taken as they stand, so "
+        f"{landmarks.source}: its coordinates are in {landmarks.axes} and used unchanged, so "
         f"{mesh.name} must be in {landmarks.axes} too"
     ]

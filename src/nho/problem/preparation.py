@@ -24,7 +24,7 @@ _SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
 
 
 @dataclass(frozen=True)
-class Side:
+class PreparedShape:
     """One of the two shapes: as given, and as the solver sees it.
 
     Attributes
@@ -69,8 +69,8 @@ class Problem:
         The same pairs as given, in the order given.
     """
 
-    partial: Side
-    full: Side
+    partial: PreparedShape
+    full: PreparedShape
     anchors: np.ndarray
     anchor_rows: np.ndarray
     given_anchors: np.ndarray
@@ -110,7 +110,7 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> P
         warnings += notes
     sides = []
     for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
-        side, notes = _side(mesh, done, pairs[:, column])
+        side, notes = _prepared(mesh, done, pairs[:, column])
         sides.append(side)
         warnings += notes
     for side in sides:
@@ -236,7 +236,7 @@ def _check_area(mesh: Mesh) -> None:
         )
 
 
-def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list[str]]:
+def _prepared(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[PreparedShape, list[str]]:
     """Keep components with an anchor (or the largest), make faces agree, reorder and centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_given[anchored]])
@@ -264,8 +264,8 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     if flipped.any():
         first = done.given_face[kept_faces[np.argmax(flipped)]]
         notes.append(
-            f"{given.name}: turned over {int(flipped.sum())} of {len(flipped)} faces, which ran "
-            f"the other way round than their neighbours (first: face {first})"
+            f"{given.name}: flipped {int(flipped.sum())} of {len(flipped)} faces whose "
+            f"orientation disagreed with their neighbours (first: face {first})"
         )
         faces = np.where(flipped[:, None], faces[:, [0, 2, 1]], faces)
     order = kept[canonical_order(done.mesh.vertices[kept])]
@@ -278,7 +278,8 @@ def _side(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Side, list
     mesh = Mesh(vertices - vertices.mean(axis=0), faces[face_order], given.name)
     solver_of_given = np.where(done.solver_of_given >= 0, place[done.solver_of_given], -1)
     given_face = done.given_face[kept_faces[face_order]]
-    return Side(given, mesh, solver_of_given, done.given_of_solver[order], given_face), notes
+    shape = PreparedShape(given, mesh, solver_of_given, done.given_of_solver[order], given_face)
+    return shape, notes
 
 
 def canonical_order(vertices: np.ndarray) -> np.ndarray:

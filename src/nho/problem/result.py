@@ -6,7 +6,7 @@ import json
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -20,6 +20,16 @@ from nho.settings import Settings
 DESCRIPTION = "result.json"  # everything but the arrays
 FORMER_DESCRIPTION = "settings.json"  # the same file in older results
 ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
+
+
+class ResultSummary(TypedDict):
+    """The few numbers that a user wants to see first."""
+
+    matched_vertices: int
+    partial_vertices: int
+    region_vertices: int
+    full_vertices: int
+    mean_confidence: float
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,18 @@ class MatchResult:
                     f"{mesh.name}: the {role} mesh has {len(mesh.vertices)} vertices but the "
                     f"result was made with {len(array)}; give the mesh that was matched"
                 )
+
+    def summary(self) -> ResultSummary:
+        """How much is matched, and the mean confidence of that (0 if nothing is)."""
+        matched = self.vertex_map >= 0
+        confidence = self.confidence[matched & np.isfinite(self.confidence)]
+        return {
+            "matched_vertices": int(matched.sum()),
+            "partial_vertices": len(matched),
+            "region_vertices": int(self.region.sum()),
+            "full_vertices": len(self.region),
+            "mean_confidence": float(confidence.mean()) if len(confidence) else 0.0,
+        }
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of ``result.npz`` by name."""
@@ -176,7 +198,7 @@ def stored_description(folder: Path) -> bytes:
 
 def _check_regular(path: Path) -> None:
     if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
-        raise InputError(f"{path.name} is no file; run the match again")
+        raise InputError(f"{path.name} is not a regular file; run the match again")
 
 
 def finite_or_none(value: Any) -> Any:
@@ -205,7 +227,9 @@ def _check_description(result: MatchResult) -> None:
     }
     for name, fit in fits.items():
         if not fit:
-            raise InputError(f"{name!r} of result.json does not fit; run the match again")
+            raise InputError(
+                f"{name!r} in result.json is invalid or contradicts result.npz; run the match again"
+            )
 
 
 def _check(arrays: dict[str, np.ndarray]) -> None:

@@ -94,8 +94,8 @@ def _check(partial: Mesh, full: Mesh, result: MatchResult) -> None:
 
 def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any]:
     """The figures of the overview; None where there are none."""
-    matched = result.face >= 0
-    confidence = result.confidence[matched & np.isfinite(result.confidence)]
+    summary = result.summary()
+    n_matched, n_partial = summary["matched_vertices"], summary["partial_vertices"]
     # A vertex stands for a third of each face around it, hence a face for its share of corners.
     covered = full.face_areas @ result.region[full.faces].mean(axis=1)
     return {
@@ -104,9 +104,9 @@ def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any
         "full_vertices": len(full.vertices),
         "full_faces": len(full.faces),
         "anchors": len(result.anchors),
-        "matched": float(matched.mean()) if len(matched) else None,
+        "matched": n_matched / n_partial if n_partial else None,
         "region": float(covered / full.area) if full.area > 0 else None,
-        "confidence": float(confidence.mean()) if len(confidence) else None,
+        "confidence": summary["mean_confidence"] if n_matched else None,
     }
 
 

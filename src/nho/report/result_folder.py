@@ -62,7 +62,7 @@ def write_outputs(
 def check_folder(folder: str | Path) -> None:
     """Refuse an output folder that cannot be written or holds anything but an earlier result."""
     folder = Path(folder)
-    check_writable(folder)
+    check_folder_writable(folder)
     try:
         there = sorted(entry.name for entry in folder.iterdir())
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def check_folder(folder: str | Path) -> None:
         )
 
 
-def check_writable(folder: Path) -> None:
+def check_folder_writable(folder: Path) -> None:
     """Refuse an output folder that is a file or cannot be written."""
     nearest = next(
         place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Peaks measured on both presets up to 20,000 vertices a mesh, report included, times 1.3 or more.
+# Peaks measured on both presets up to 20,000 vertices per mesh, report included, times 1.3 or more.
 _PROCESS = 150 << 20  # bytes: the interpreter and the libraries
 _PER_FULL_VERTEX = 20_000  # bytes
 _PER_PARTIAL_VERTEX = 8_000  # bytes
@@ -25,6 +25,11 @@ def available_memory() -> int | None:
     """
     known = [value for value in (_free_in_machine(), *_left_in_groups()) if value is not None]
     return max(0, min(known)) if known else None
+
+
+def readable_size(size: float) -> str:
+    """Bytes as people read them, such as ``12.5 MB`` (millions) or ``3.0 GB`` (billions)."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
 def _free_in_machine() -> int | None:

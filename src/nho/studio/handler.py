@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from nho.errors import InputError, NhoError
+from nho.runtime.memory import readable_size
 from nho.studio import routes
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
         if not 0 <= length <= most:
             raise Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"{length / 2**20:.0f} MB are too much; at most {most / 2**20:.0f} MB",
+                f"{readable_size(length)} are too much; at most {readable_size(most)}",
             )
         return length
 

@@ -115,7 +115,7 @@ def _match(task: _Task, send: Send) -> None:
     except NhoError as problem:
         answer = MatchFailure(str(problem))
     except MemoryError:
-        answer = MatchFailure("not enough memory for meshes of this size; decimate them first")
+        answer = MatchFailure("not enough memory for these meshes; simplify the meshes first")
     except Exception:  # a fault of ours: the page learns that, the log learns which
         log.exception("match")
         answer = MatchFailure("internal error; the terminal of nho studio shows the details")

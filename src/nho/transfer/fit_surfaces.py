@@ -36,7 +36,7 @@ class Scan:
         partial = surface_map.partial
         repaired = repair(partial.scaled(surface_map.scale))
         self.mesh = repaired.mesh
-        self.size = float(np.linalg.norm(np.ptp(self.mesh.vertices, axis=0)))
+        self.size = self.mesh.diagonal
         self._of_face = np.full(partial.n_faces, -1)
         self._of_face[repaired.given_face] = np.arange(self.mesh.n_faces)
         flipped = self._flipped(surface_map)

@@ -171,9 +171,9 @@ def _no_points(count: int) -> SurfacePoints:
 
 def _check_limits(min_confidence: float, reach: float) -> None:
     if not 0 <= min_confidence <= 1:
-        raise InputError(f"a confidence is between 0 and 1, not {min_confidence}")
+        raise InputError(f"min_confidence is {min_confidence:g}; give a number from 0 to 1")
     if not 0 < reach < float("inf"):
-        raise InputError(f"the reach is a number of edge lengths above 0, not {reach}")
+        raise InputError(f"reach is {reach:g}; give a number of edge lengths above 0")
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -168,5 +168,5 @@ def _labels(values: np.ndarray, what: str) -> np.ndarray:
 
 def _scalars(values: np.ndarray, what: str) -> np.ndarray:
     if values.dtype.kind == "U":
-        raise InputError(f"{what} holds words, which have no mean; leave them labels")
+        raise InputError(f"{what} holds text, which cannot be averaged; leave it out of --scalars")
     return values if values.dtype.kind == "f" else values.astype(np.float64)

@@ -145,15 +145,15 @@ def test_match_takes_two_files_and_the_flip(call, tmp_path):
     anchors = "--anchors", "ras.mrk.json", "--anchors", "whole.pp"
     command = ["match", "part.ply", "whole.ply", *anchors, "--out", "result", *QUICK]
     code, told, err = call(*command)
-    assert code == 1 and told == "" and "use --flip-anchors partial" in err
+    assert code == 1 and told == "" and "(nho match --flip-anchors partial, or" in err
     assert not (tmp_path / "result").exists()
     code, _, err = call(*command, "--flip-anchors", "partial")
     assert code == 0, err
     result = MatchResult.load(tmp_path / "result")
     np.testing.assert_array_equal(cut.vertex_of_parent[result.anchors[:, 0]], result.anchors[:, 1])
-    assert any("turned from RAS to LPS" in warning for warning in result.warnings)
+    assert any("converted from RAS to LPS" in warning for warning in result.warnings)
     stored = json.loads((tmp_path / "result" / "result.json").read_text(encoding="utf-8"))
-    assert any("turned from RAS to LPS" in warning for warning in stored["warnings"])
+    assert any("converted from RAS to LPS" in warning for warning in stored["warnings"])
     code, _, err = call(*command, "--flip-anchors", "left")
     assert code == 1 and "'left'" in err
 

@@ -281,7 +281,7 @@ def test_a_lookup_that_is_not_unique_says_what_is_open():
         lookup(table="ablation")
     with pytest.raises(InputError, match="0 numbers with method='magic'"):
         lookup(method="magic")
-    with pytest.raises(InputError, match=r"no field 'colour'; choose of table, dataset"):
+    with pytest.raises(InputError, match=r"no field 'colour'; choose from table, dataset"):
         select(colour="red")
 
 

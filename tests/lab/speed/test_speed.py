@@ -70,7 +70,7 @@ def test_the_command_measures_and_judges_a_tiny_pair(tmp_path):
     ("words", "complaint"),
     [
         (("--sizes", "5q"), "'5q' is not a size"),
-        (("--cases", "floor,fast"), "case 'fast' is unknown; choose of floor, default"),
+        (("--cases", "floor,fast"), "case 'fast' is unknown; choose from floor, default"),
         (("--families", "tosca,pfarm"), "one pair, so one family"),
     ],
 )

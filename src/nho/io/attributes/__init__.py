@@ -8,7 +8,7 @@
 from nho.io.attributes.files import (
     DATA_FILES,
     WRITABLE,
-    check_writable,
+    check_output_file,
     read_data,
     read_with_attributes,
     write_with_attributes,
@@ -35,7 +35,7 @@ __all__ = [
     "Attributes",
     "Kind",
     "Texture",
-    "check_writable",
+    "check_output_file",
     "kind_of",
     "read_data",
     "read_with_attributes",

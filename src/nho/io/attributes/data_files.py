@@ -6,9 +6,9 @@ CSV
     a label, one of decimals a scalar (an empty cell is NaN), one of ``true`` and ``false`` a
     selection, and anything else a label in words.
 NPZ
-    Arrays by name, with one row a vertex, or one a face. The name of an array on faces begins with
-    ``face_``. ``uv`` is (n, 2), one pair a vertex, or (m, 3, 2), one a corner. ``vertices`` and
-    ``faces`` are the mesh itself.
+    Arrays by name, with one row per vertex, or one per face. The name of an array on faces begins
+    with ``face_``. ``uv`` is (n, 2), one pair per vertex, or (m, 3, 2), one per corner.
+    ``vertices`` and ``faces`` are the mesh itself.
 TXT
     The indices of the selected vertices, from 0, in any layout; `#` begins a comment.
 """
@@ -38,24 +38,21 @@ def read_csv(data: bytes, name: str, n_vertices: int, n_faces: int, faces: Array
     """Attributes of a mesh with (m, 3) faces out of the text of a CSV file."""
     try:
         text = data.decode("utf-8-sig")
-        table = [
-            row
-            for row in csv.reader(io.StringIO(text, newline=""))
-            if any(cell.strip() for cell in row)
-        ]
+        reader = csv.reader(io.StringIO(text, newline=""))
+        table = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except (UnicodeDecodeError, csv.Error) as problem:
         raise InputError(f"{name}: not a CSV table ({problem}); save it as CSV in UTF-8") from None
     if len(table) < 2:
         raise InputError(f"{name}: there are no rows below a header; give names and then the rows")
-    header = [cell.strip() for cell in table[0]]
+    header = [cell.strip() for cell in table[0][1]]
     _check_header(header, name)
-    rows = table[1:]
-    for number, row in enumerate(rows):
+    for line, row in table[1:]:
         if len(row) != len(header):
             raise InputError(
-                f"{name}: row {number} has {len(row)} cells but the header has {len(header)}; "
-                "correct it"
+                f"{name}: line {line} has {len(row)} cells but the header has {len(header)}; "
+                "put quotes around a cell with a comma in it"
             )
+    rows = [row for _, row in table[1:]]
     columns = {}
     for at, key in enumerate(header):
         cells = [row[at].strip() for row in rows]
@@ -75,8 +72,8 @@ def _check_header(header: list[str], name: str) -> None:
     for at, cell in enumerate(header):
         if not cell or cell in header[:at]:
             raise InputError(
-                f"{name}: column {at} of the header is {cell!r}, which is empty or there twice; "
-                "give every column a name of its own"
+                f"{name}: column {at + 1} of the header is {cell!r}, which is empty or there "
+                "twice; give every column a name of its own"
             )
 
 
@@ -130,7 +127,7 @@ def _is_number(cell: str) -> bool:
 
 
 def write_csv(vertices: Array, faces: Array, attributes: Attributes, _stem: str) -> Written:
-    """One row a vertex, or one a face if there is nothing on the vertices; NaN is an empty cell."""
+    """A row per vertex, or per face if nothing is on the vertices; NaN is an empty cell."""
     of, count, arrays, uv = "vertex", len(vertices), attributes.vertex, None
     notes = []
     if attributes.face and not set(attributes.vertex) - {MASK} and attributes.uv is None:
@@ -237,7 +234,7 @@ def read_list(data: bytes, name: str, n_vertices: int, key: str) -> Attributes:
 
 
 def write_list(_vertices: Array, _faces: Array, attributes: Attributes, _stem: str) -> Written:
-    """The vertices of a single selection, one index a line below a comment."""
+    """The vertices of a single selection, one index per line below a comment."""
     chosen = [
         name
         for name, values in attributes.vertex.items()

@@ -48,7 +48,7 @@ def read_data(path: str | os.PathLike[str], mesh: Mesh) -> Attributes:
     if suffix not in DATA_FILES:
         raise InputError(
             f"{path.name}: data files end in {', '.join(DATA_FILES)}, not in {suffix!r}; "
-            "rename it to what it is or export it as CSV"
+            "give it the suffix of its real format or export it as CSV"
         )
     data = contents_of(path)
     if suffix == ".txt":
@@ -72,7 +72,7 @@ def write_with_attributes(
     tuple of str
         What the format has no room for, one sentence each.
     """
-    path = check_writable(path)
+    path = check_output_file(path)
     attributes.check(mesh.n_vertices, mesh.n_faces, path.name)
     try:
         written = _WRITERS[path.suffix.lower()](mesh.vertices, mesh.faces, attributes, path.stem)
@@ -86,7 +86,7 @@ def write_with_attributes(
     return tuple(dict.fromkeys(written.notes))
 
 
-def check_writable(path: str | os.PathLike[str]) -> Path:
+def check_output_file(path: str | os.PathLike[str]) -> Path:
     """Raise for a file name whose suffix stands for no format, before any work is done."""
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
@@ -104,4 +104,4 @@ def _check_ours(path: Path, content: bytes) -> None:
     if path.suffix == ".mtl" or not path.exists():
         return
     if not path.is_file() or path.read_bytes() != content:
-        raise InputError(f"{path}: is already there with another content; choose another --out")
+        raise InputError(f"{path}: already exists with different content; choose another --out")

@@ -15,7 +15,8 @@ WEIGHT_ERROR = 0.01  # by which weights in a face may miss their range: files ho
 # Shares of the mesh's diagonal: a point farther from the surface was not marked on it; so close
 # must all points come for a hint; points closer together than this lie on anything.
 _FAR, _ON, _TOGETHER = 0.1, 0.05, 0.05
-_FLIP = np.array([-1.0, -1.0, 1.0])
+FLIP = np.array([-1.0, -1.0, 1.0])  # between the axes LPS and RAS
+OPPOSITE_AXES = {"LPS": "RAS", "RAS": "LPS", "": ""}
 # Factor: (unit of the points, unit of the mesh) that it suggests.
 _UNITS = {
     1.0: ("", ""),
@@ -104,7 +105,7 @@ def projected(
             "correct or remove it"
         )
     points, gap = project(mesh, positions)
-    size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
+    size = mesh.diagonal
     far = gap > _FAR * size
     if far.any():
         worst = int(np.argmax(gap))
@@ -129,14 +130,17 @@ def _remedy(positions: np.ndarray, far: np.ndarray, mesh: Mesh, axes: str, side:
     flip, factor = found
     changes, reasons, orders = [], [], []
     if flip:
-        other = {"LPS": "RAS", "RAS": "LPS"}.get(axes, "")
+        other = OPPOSITE_AXES.get(axes, "")
         changes.append("x and y negated")
         reasons.append(
             f"the file says {axes}, the mesh seems to be {other}"
             if other
             else "one seems to be in LPS, the other in RAS"
         )
-        orders.append(f"use --flip-anchors {side}" if side else "negate them")
+        way = "nho anchors convert --flip"
+        if side:
+            way = f"nho match --flip-anchors {side}, or {way} --side {side}"
+        orders.append(f"negate them ({way})")
     if factor != 1:
         given, wanted = _UNITS[factor]
         number = "1/25.4" if factor == 1 / 25.4 else f"{factor:g}"
@@ -152,14 +156,14 @@ def _remedy(positions: np.ndarray, far: np.ndarray, mesh: Mesh, axes: str, side:
 
 def _change(positions: np.ndarray, mesh: Mesh) -> tuple[bool, float] | None:
     """(flip x and y, factor) that brings all points closest to the surface, if that is close."""
-    size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
+    size = mesh.diagonal
     best, found = _ON * size, None
     for factor in _UNITS:
         extent = factor * float(np.linalg.norm(np.ptp(positions, axis=0)))
         if not _TOGETHER * size <= extent <= 1.2 * size:
             continue
         for flip in (False, True) if factor != 1 else (True,):
-            moved = factor * (positions * _FLIP if flip else positions)
+            moved = factor * (positions * FLIP if flip else positions)
             gap = float(project(mesh, moved)[1].max())
             # The simplest explanation comes first and stays unless another is clearly better.
             if gap < (best if found is None else 0.5 * best):

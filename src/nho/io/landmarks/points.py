@@ -12,10 +12,16 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.landmarks.parsing import clean_name
-from nho.io.landmarks.placing import WEIGHT_ERROR, at_vertices, in_faces, projected
+from nho.io.landmarks.placing import (
+    FLIP,
+    OPPOSITE_AXES,
+    WEIGHT_ERROR,
+    at_vertices,
+    in_faces,
+    projected,
+)
 
 VERTEX, FACE, POSITION, MISSING = "vertex", "face", "position", ""
-OPPOSITE_AXES = {"LPS": "RAS", "RAS": "LPS", "": ""}
 _SENTINELS = (-999.0, -9999.0)  # in all three coordinates: programs' customs for "not there"
 _COLUMNS = ("kind", "vertex", "face", "barycentric", "position")
 
@@ -170,8 +176,7 @@ class Landmarks:
     def flipped(self) -> Landmarks:
         """The same with x and y of the coordinates negated: LPS becomes RAS and the reverse."""
         self._check_coordinates("flip")
-        flipped = self.position * np.array([-1.0, -1.0, 1.0])
-        return replace(self, position=flipped, axes=OPPOSITE_AXES[self.axes])
+        return replace(self, position=self.position * FLIP, axes=OPPOSITE_AXES[self.axes])
 
     def scaled(self, factor: float) -> Landmarks:
         """The same in another unit."""

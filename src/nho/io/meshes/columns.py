@@ -17,7 +17,7 @@ CHANNELS = ("red", "green", "blue", "alpha")
 _UV_PAIRS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 _NORMAL = ("nx", "ny", "nz")
 UV_NAMES = ("uv", "TCoords", "Texture Coordinates", "TextureCoordinates")  # in VTK and VTP
-CORNER_UV = "corner_uv"  # six numbers a cell: what nho writes where a vertex has several
+CORNER_UV = "corner_uv"  # six numbers per cell: what nho writes where a vertex has several
 
 
 def to_declared_type(values: Array, kind: str, what: str, name: str) -> Array:
@@ -84,7 +84,7 @@ def with_uv(
 
 
 def uv_of_vertices(faces: Array, uv: Array | None, n_vertices: int) -> Array | None:
-    """(n, 2) texture coordinates, one pair a vertex; None if there are none or corners differ."""
+    """(n, 2) texture coordinates, one per vertex; None if there are none or corners differ."""
     if uv is None:
         return None
     of_vertex = np.full((n_vertices, 2), np.nan)

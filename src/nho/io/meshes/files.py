@@ -62,7 +62,7 @@ def read_mesh_file(
     if suffix not in READERS:
         raise InputError(
             f"{path.name}: a mesh file ends in {', '.join(READABLE)}, not in {suffix!r}; "
-            "rename it to what it is or export it as PLY"
+            "give it the suffix of its real format or export it as PLY"
         )
     data = contents_of(path)
     try:

@@ -80,7 +80,7 @@ def _attributes(attributes: Attributes, notes: list[str]) -> dict[str, Array]:
             continue
         numbers = as_numbers(values, _OWN, name)
         if numbers is None or (values.ndim == 2 and values.shape[1] not in _SHAPES):
-            notes.append(f"glTF has no room for words or wide vectors: left out {name}")
+            notes.append(f"glTF cannot store text or wide vectors: left out {name}")
             continue
         if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
             notes.append(f"glTF has no NaN: {name} is 0 where there are no data")

@@ -47,7 +47,7 @@ class Attributes:
     Attributes
     ----------
     vertex : dict of (n,) or (n, k) arrays
-        By name, one row a vertex.
+        By name, one row per vertex.
     face : dict of (m,) or (m, k) arrays
         By name, one row a triangle.
     uv : (m, 3, 2) float array, optional

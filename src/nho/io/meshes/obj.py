@@ -89,7 +89,8 @@ def read_obj(data: bytes, name: str, folder: Path) -> ParsedMesh:
     is_vertex, is_face = rows.starts_with(b"v"), rows.starts_with(b"f")
     if not is_vertex.any():
         raise InputError(
-            f"{name}: there are no vertices (`v` lines); rename it to what it is or re-export it"
+            f"{name}: there are no vertices (`v` lines); give it the suffix of its "
+            "real format or re-export it"
         )
     flat, columns = rows.numbers_after_keyword(is_vertex, b"v")
     rows.check_vertices(np.flatnonzero(is_vertex), columns, 3)
@@ -218,7 +219,7 @@ def _images(data: bytes) -> dict[str, str]:
 
 
 def write_obj(vertices: Array, faces: Array, attributes: Attributes, stem: str) -> Written:
-    """The text of an OBJ file, with one colour a vertex; materials and images go beside it."""
+    """The text of an OBJ file, with one colour per vertex; materials and images go beside it."""
     colour = next((k for k, v in attributes.vertex.items() if kind_of(v) == "colour"), None)
     images = image_files(attributes.textures, stem)
     lines = [f"mtllib {stem}.mtl"] if images else []
@@ -239,7 +240,7 @@ def write_obj(vertices: Array, faces: Array, attributes: Attributes, stem: str) 
             materials += [f"newmtl image{number}", "Kd 1 1 1", f"map_Kd {name}"]
         beside[f"{stem}.mtl"] = ("\n".join(materials) + "\n").encode()
     lost = [name for name in attributes.vertex if name != colour] + list(attributes.face)
-    notes = left_out(lost, "OBJ holds one colour a vertex and texture coordinates")
+    notes = left_out(lost, "OBJ holds one colour per vertex and texture coordinates")
     return Written(("\n".join(lines) + "\n").encode(), beside, notes)
 
 

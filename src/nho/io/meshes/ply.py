@@ -109,7 +109,7 @@ def _corner_uv(
         return None
     there = lists.counts > 0
     if not np.array_equal(lists.counts[there], 2 * counts[there]):
-        notes.append("the list 'texcoord' does not hold two numbers a corner and was left out")
+        notes.append("the list 'texcoord' does not hold two numbers per corner and was left out")
         return None
     # The rows without a list have no numbers in `flat`, so the others follow in their order.
     flat = np.full((int(counts.sum()), 2), np.nan)
@@ -166,7 +166,7 @@ def _numbers(columns: dict[str, Array], notes: list[str]) -> dict[str, Array]:
     """The columns in types that PLY has; a note names those made of words."""
     numbers = {name: as_numbers(values, _NAMES, name) for name, values in columns.items()}
     for name in (name for name, values in numbers.items() if values is None):
-        notes += left_out([name], "PLY has no words")
+        notes += left_out([name], "PLY cannot store text")
     return {name: values for name, values in numbers.items() if values is not None}
 
 

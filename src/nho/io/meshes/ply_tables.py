@@ -84,8 +84,8 @@ def _read_header(data: bytes, name: str) -> tuple[str, list[Element], list[str],
     if not data.startswith((b"ply\n", b"ply\r")):
         first = quoted(b"".join(data[:40].split()[:1]))
         raise InputError(
-            f"{name}: a PLY file starts with a line `ply`, not with {first}; rename it to what it "
-            "is or export it as PLY"
+            f"{name}: a PLY file starts with a line `ply`, not with {first}; give it the "
+            "suffix of its real format or export it as PLY"
         )
     ending = b"\r\n" if data.startswith(b"ply\r\n") else data[3:4]
     head, found, body = data.partition(b"end_header" + ending)

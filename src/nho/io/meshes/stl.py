@@ -73,5 +73,5 @@ def _binary_message(data: bytes, name: str) -> str:
         return f"{name}: {len(data)} bytes are too few for an STL file; re-export the mesh"
     return (
         f"{name}: as a binary STL its triangle count asks for {size} bytes but the file has "
-        f"{len(data)}; copy or export it again, or rename it to what it is"
+        f"{len(data)}; copy or export it again, or give it the suffix of its real format"
     )

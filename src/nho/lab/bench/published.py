@@ -98,7 +98,7 @@ def select(**fields: str) -> list[Published]:
     for name in fields:
         if name not in FIELDS:
             raise InputError(
-                f"published numbers have no field {name!r}; choose of {', '.join(FIELDS)}"
+                f"published numbers have no field {name!r}; choose from {', '.join(FIELDS)}"
             )
     return [
         entry

@@ -33,7 +33,7 @@ from nho.lab.bench.tabular import markdown
 from nho.lab.bench.tasks import MatchTask, Task
 from nho.runtime.atomic_file import sweep_parts, write_whole
 
-KEPT = "what was measured is kept, and the same command goes on from here"
+KEPT = "what was measured is kept; run the same command again to continue"
 _COMPARED = ("geodesic_error", "geodesic_error_vertex", "iou", "precision", "recall", "f1")
 _TOLERANCE = 1e-4  # relative; numbers in a row have eight digits, other machines round otherwise
 _NEEDED = {"matplotlib": "figures", "fast_simplification": "coarser meshes"}

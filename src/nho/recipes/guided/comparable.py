@@ -124,8 +124,8 @@ def normalise_pair(
         orientation = orientation.flipped()
         partial = trusted_mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
         notes.append(
-            f"the faces of {partial.name} and {full.name} turn opposite ways around the anchors; "
-            "one was turned over. If one shape is a mirror image, reflect it first"
+            f"the faces of {partial.name} and {full.name} are oriented oppositely at the anchors; "
+            "those of one were flipped. If one shape is a mirror image, reflect it first"
         )
     return ComparablePair(partial, full, distances, orientation, scale, used, tuple(notes))
 

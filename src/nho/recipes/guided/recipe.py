@@ -167,7 +167,7 @@ def _fit_pose(
 def _best_pose(
     bending: Bending, targets: list[np.ndarray], run: Run
 ) -> tuple[np.ndarray, np.ndarray, Curve]:
-    """Of several first maps, the one whose pose is least distorted; map, pose and its course."""
+    """The least distorted of several first maps: map, pose and its course."""
     if not run.recipe(GuidedRecipe).bend:
         return targets[0], bending.images(targets[0]), []
     courses: list[Curve] = [[] for _ in targets]

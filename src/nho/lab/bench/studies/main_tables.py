@@ -61,14 +61,14 @@ def plan(request: StudyRequest) -> list[MatchTask]:
     return [
         task
         for method in methods
-        for task in request.tasks(method, conditions, _weights(request, method))
+        for task in request.tasks(method, conditions, _checkpoints(request, method))
     ]
 
 
-def _weights(request: StudyRequest, method: str) -> tuple[str, ...]:
-    """The user's own weights, for a method that has any."""
+def _checkpoints(request: StudyRequest, method: str) -> tuple[str, ...]:
+    """The user's own checkpoints, for a method that has any."""
     learned = method in BASELINES and BASELINES[method].learned
-    return (f"checkpoints={request.weights}",) if learned and request.weights else ()
+    return (f"checkpoints={request.checkpoints}",) if learned and request.checkpoints else ()
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:

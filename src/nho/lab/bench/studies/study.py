@@ -29,14 +29,14 @@ class StudyRequest:
     methods : tuple of str
         Instead of a study's own choice; empty = that one.
     quick : bool
-        One pair a family, one rotation, few variants: minutes instead of hours.
+        One pair per family, one rotation, few variants: minutes instead of hours.
     every : int
         Only every n-th pair.
     seeds : tuple of int
         Of the settings, where a study speaks of seeds.
     as_given : bool
         Main tables without the normalised and rotated input settings.
-    weights : str
+    checkpoints : str
         Main tables: files or folders of weights for learned methods; empty = those shipped.
     tell : callable
         Gets a sentence when something begins that takes long.
@@ -49,7 +49,7 @@ class StudyRequest:
     every: int = 1
     seeds: tuple[int, ...] = (0,)
     as_given: bool = False
-    weights: str = ""
+    checkpoints: str = ""
     tell: Callable[[str], None] = lambda note: None
 
     def pairs(self, method: str = "default") -> list[tuple[str, str]]:
