@@ -8,8 +8,6 @@ A name becomes a folder, so it must be safe as one on any system.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -20,6 +18,7 @@ from nho.batch.summary import FORMULA_SIGNS, SUMMARY
 from nho.errors import InputError
 from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.problem.anchors import FLIPS
+from nho.runtime.csv_table import csv_rows
 
 COLUMNS = ("partial", "full", "anchors")
 LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")
@@ -93,28 +92,12 @@ def read_pairs(path: str | Path) -> list[BatchPair]:
 
 def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """Header, and the rows by column with their line numbers; blank and # lines are left out."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; give a CSV of pairs") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(
-            f"{path}: cannot be read as text ({problem}); save it as CSV in UTF-8"
-        ) from problem
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        table = [
-            (reader.line_num, [cell.strip() for cell in cells])
-            for cells in reader
-            if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#")
-        ]
-    except csv.Error as problem:
-        raise InputError(
-            f"{path}: not a CSV table ({problem}); save it as CSV in UTF-8"
-        ) from problem
+    if not path.exists():
+        raise InputError(f"{path}: no such file; give a CSV of pairs")
+    table = csv_rows(_content(path), str(path), strict=True)
     if not table:
         raise InputError(f"{path}: the file is empty; give a CSV with {','.join(COLUMNS)}")
-    header = [cell.lower() for cell in table[0][1]]
+    header = [cell.strip().lower() for cell in table[0][1]]
     rows = []
     for line, cells in table[1:]:
         if len(cells) > len(header):
@@ -122,7 +105,7 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
                 f"{path}: line {line} has {len(cells)} cells but there are {len(header)} columns; "
                 "put quotes around a path with a comma in it"
             )
-        rows.append((line, dict(zip(header, cells, strict=False))))
+        rows.append((line, dict(zip(header, map(str.strip, cells), strict=False))))
     return header, rows
 
 

@@ -24,6 +24,7 @@ from nho.io.meshes.columns import arrays_to_columns, columns_to_arrays, uv_of_ve
 from nho.io.meshes.model import MASK, UV, Array, Attributes, Written, kind_of
 from nho.io.meshes.polygons import whole_numbers
 from nho.io.meshes.text import parse_numbers, quoted, unix_text, without_comments
+from nho.runtime.csv_table import csv_rows
 from nho.runtime.npz import check_archive, read_array
 
 _MESH = ("vertices", "faces")
@@ -36,12 +37,7 @@ _LONGEST = 200  # characters of a cell: every row of a column of words takes as 
 
 def read_csv(data: bytes, name: str, n_vertices: int, n_faces: int, faces: Array) -> Attributes:
     """Attributes of a mesh with (m, 3) faces out of the text of a CSV file."""
-    try:
-        text = data.decode("utf-8-sig")
-        reader = csv.reader(io.StringIO(text, newline=""))
-        table = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise InputError(f"{name}: not a CSV table ({problem}); save it as CSV in UTF-8") from None
+    table = csv_rows(data, name, comments=False)  # `#` may begin a label
     if len(table) < 2:
         raise InputError(f"{name}: there are no rows below a header; give names and then the rows")
     header = [cell.strip() for cell in table[0][1]]

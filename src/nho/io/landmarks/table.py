@@ -12,6 +12,7 @@ from nho.io.landmarks.pairing import LandmarkPairs
 from nho.io.landmarks.parsing import from_text
 from nho.io.landmarks.placing import index_pairs
 from nho.io.landmarks.points import POSITION, VERTEX, Landmarks, Rows
+from nho.runtime.csv_table import csv_rows
 
 INDEX_COLUMNS = ("partial", "full")
 POSITION_COLUMNS = ("partial_x", "partial_y", "partial_z", "full_x", "full_y", "full_z")
@@ -163,23 +164,7 @@ def _point_columns(table: _Table) -> tuple[str, ...] | None:
 
 
 def _read(data: bytes, name: str, implied: dict[int, tuple[str, ...]], wanted: str) -> _Table:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise InputError(
-            f"{name}: cannot be read as text ({problem}); save it as CSV in UTF-8"
-        ) from problem
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""))
-        lines = [
-            (reader.line_num, row)
-            for row in reader
-            if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
-        ]
-    except csv.Error as problem:
-        raise InputError(
-            f"{name}: not a CSV table ({problem}); save it as CSV in UTF-8"
-        ) from problem
+    lines = csv_rows(data, name)
     if not lines:
         raise InputError(f"{name}: there are no anchors in this file; mark matching points")
     first = [cell.strip().lower() for cell in lines[0][1]]
