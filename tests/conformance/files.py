@@ -184,7 +184,7 @@ BAD_FILES = (
         told="likewise",
     ),
     _bad(
-        *("unknown suffix", ".xyz", OFF, "a mesh file ends in .ply, .obj", "rename it"),
+        *("unknown suffix", ".xyz", OFF, "a mesh file ends in .ply, .obj", "real format"),
         told="the suffixes that can be read are named",
     ),
     _bad(

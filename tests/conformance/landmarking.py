@@ -62,13 +62,17 @@ LANDMARKS = (
     _good("JSON of pairs", "vertices, places in faces, coordinates", pairs_json=own_pairs()),
     _warned(
         *("3D Slicer's markups", "a.mrk.json: its coordinates are in LPS and used unchanged"),
-        "b.mrk.json: its coordinates are RAS",
+        "b.mrk.json: its coordinates are in RAS",
         told="taken as written; the mesh must have the axes that the file names",
         a_mrk_json=markups(SCAN),
         b_mrk_json=markups(FULL, "RAS"),
     ),
     _warned(
-        *("3D Slicer's fcsv", "a.fcsv: its coordinates are LPS", "b.fcsv: its coordinates are LPS"),
+        *(
+            "3D Slicer's fcsv",
+            "a.fcsv: its coordinates are in LPS",
+            "b.fcsv: its coordinates are in LPS",
+        ),
         told="likewise",
         a_fcsv=fiducials(SCAN),
         b_fcsv=fiducials(FULL),

@@ -14,7 +14,7 @@ from tests.conformance.running import through_python
 HOME = Path(nho.__file__).parent
 ROOMS = (
     *("geometry/mesh.py", "geometry/repair.py", "problem/preparation.py", "problem/anchors.py"),
-    "recipes/guided/comparable.py",
+    *("recipes/guided/comparable.py", "runtime/csv_table.py"),
     *(f"io/landmarks/{room}.py" for room in ("files", "pairing", "placing", "points", "table")),
 )
 # Not on the way of a match, so no class of input can reach them.

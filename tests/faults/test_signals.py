@@ -133,7 +133,7 @@ def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pa
         if not process.running:
             pytest.skip("it was over by then")
         said = stop(process, number, word, code)
-    assert "finished pairs are kept" in said and "same command goes on" in said
+    assert "finished pairs are kept" in said and "run the same command again to continue" in said
     assert not list(out.rglob(".nho-*"))
     written = [result_in(out / name, report=False) for name in ("p000", "p001", "p002")]
     assert any(written)
@@ -148,7 +148,7 @@ def test_a_benchmark_stopped_keeps_its_rows_and_goes_on(number, word, code, tmp_
     with start(*BENCH, "--jobs", 2, "--quiet", "--out", out) as process:
         wait_until(lambda: read_rows(out / "matches.csv") or not process.running)
         said = stop(process, number, word, code)
-    assert "what was measured is kept" in said and "same command goes on" in said
+    assert "what was measured is kept" in said and "run the same command again to continue" in said
     rows = read_rows(out / "matches.csv")
     assert rows and not list(out.rglob(".nho-*"))
     code, _, err = run_here(*BENCH, "--jobs", 1, "--quiet", "--out", out)

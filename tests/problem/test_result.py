@@ -92,6 +92,17 @@ def test_the_points_are_face_and_weights(result):
     assert result.points.barycentric is result.barycentric
 
 
+def test_the_mean_confidence_is_that_of_matched_vertices(result):
+    n = len(result.vertex_map)
+    confidence, vertex_map = np.full(n, 0.5), np.full(n, -1)
+    vertex_map[:3], confidence[:3] = 0, (0.2, 0.4, np.nan)
+    summary = dataclasses.replace(result, vertex_map=vertex_map, confidence=confidence).summary()
+    assert summary["mean_confidence"] == pytest.approx(0.3)
+    assert (summary["matched_vertices"], summary["partial_vertices"]) == (3, n)
+    nowhere = dataclasses.replace(result, vertex_map=np.full(n, -1))
+    assert nowhere.summary()["mean_confidence"] == 0
+
+
 def test_json_never_holds_nan_or_infinity(result, tmp_path):
     def not_a_number(text):
         raise AssertionError(f"{text} is not JSON")

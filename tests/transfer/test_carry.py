@@ -234,8 +234,8 @@ def test_an_earlier_mask_is_respected(result, piece, whole):
     ("options", "message"),
     [
         ({"source": "left"}, "'full' or 'partial'"),
-        ({"min_confidence": 1.5}, "between 0 and 1"),
-        ({"min_confidence": float("nan")}, "between 0 and 1"),
+        ({"min_confidence": 1.5}, "number from 0 to 1"),
+        ({"min_confidence": float("nan")}, "number from 0 to 1"),
         ({"reach": 0.0}, "above 0"),
     ],
 )

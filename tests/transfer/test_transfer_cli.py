@@ -231,7 +231,10 @@ def test_swapped_meshes_are_told_apart(pair):
         (["--out", "out.ply", "--labels", "height"], "'height' holds"),
         (["--out", "out.ply", "--data", "nothing.csv"], "there is no such file"),
         (["--out", "out.ply", "--bake"], "there is no texture"),
-        (["--out", "out.ply", "--min-confidence", "2"], "between 0 and 1"),
+        (
+            ["--out", "out.ply", "--min-confidence", "2"],
+            "min_confidence is 2; give a number from 0 to 1",
+        ),
         (["--landmarks", "in.csv", "out.doc"], "out.doc"),
     ],
 )
@@ -249,7 +252,7 @@ def test_a_side_that_does_not_exist_is_refused(pair):
 
 def test_a_bare_mesh_has_nothing_to_carry(pair):
     folder, _ = pair
-    refused(folder, "there is nothing on it to carry", "--out", folder / "a.ply", side="partial")
+    refused(folder, "there is nothing on it to transfer", "--out", folder / "a.ply", side="partial")
 
 
 def test_a_fitted_template_keeps_its_data(pair, whole):

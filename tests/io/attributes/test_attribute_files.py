@@ -339,7 +339,7 @@ def test_files_elsewhere_are_never_read(tmp_path):
 
 def test_an_image_of_the_user_is_not_replaced(tmp_path, whole, everything):
     (tmp_path / "out_texture.png").write_bytes(b"mine")
-    with pytest.raises(InputError, match="out_texture.png: is already there"):
+    with pytest.raises(InputError, match="out_texture.png: already exists"):
         write_with_attributes(tmp_path / "out.obj", whole, everything)
     assert (tmp_path / "out_texture.png").read_bytes() == b"mine"
     assert not (tmp_path / "out.obj").exists() and not (tmp_path / "out.mtl").exists()
