@@ -63,7 +63,7 @@ def test_rows_may_be_faces(tmp_path):
         ("vertex,a\n1,1\n0,2\n2,3\n3,4\n4,5\n", "'vertex' should count from 0 to 4"),
         ("vertex,a\n0,1\n", "'vertex' should count from 0 to 4"),
         ("a\n" + "x" * 500 + "\n1\n2\n3\n4\n", "too long"),
-        (b"a\n\xff\xfe\n", "not a CSV table"),
+        (b"a\n\xff\xfe\n", "cannot be read as text"),
         ("", "the file is empty"),
     ],
 )
