@@ -10,7 +10,7 @@ import nho
 from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.perturb import Conditions
-from nho.lab.bench.runner import Contender, contenders, run_one
+from nho.lab.bench.tasks import Contender, contender, run_one
 
 
 def by_nearest_anchor(partial, full, anchors, settings=None):
@@ -33,8 +33,9 @@ def by_nearest_anchor(partial, full, anchors, settings=None):
 
 
 methods = [
-    Contender("nearest anchor", "", "-", by_nearest_anchor, None),
-    *contenders(["anchor-distance", "default"], [], seeds=[0]),
+    Contender("nearest anchor", by_nearest_anchor),
+    contender("anchor-distance"),
+    contender("default"),
 ]
 conditions = {"as given": Conditions(anchors=20), "rotated": Conditions(anchors=20, rotate=0)}
 
@@ -42,7 +43,7 @@ pair = FAMILIES["synthetic"].load(None, "body-plane-2")
 table = {}
 for method in methods:
     for name, condition in conditions.items():
-        scores = run_one("synthetic", pair, method, condition).scores
+        scores = run_one(pair, method, condition)
         table[method.name, name] = scores.geodesic_error
         print(
             f"{method.name:>16}, {name:>8}: error {scores.geodesic_error:5.2f}, "

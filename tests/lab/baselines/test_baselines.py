@@ -19,7 +19,7 @@ from nho.lab.baselines.readout import image_score, nearness
 NAMES = [
     name
     for name, method in baselines.BASELINES.items()
-    if isinstance(method, baselines.Baseline) and not method.learned
+    if method.solver is not None and not method.learned
 ]
 ANCHORED = [name for name in NAMES if baselines.BASELINES[name].anchored]
 

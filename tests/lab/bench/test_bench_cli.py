@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from nho.cli.app import app
 from nho.errors import NhoError
 from nho.lab.bench.rowfile import read_rows
-from nho.lab.bench.runner import KEYS
+from nho.lab.bench.tasks import KEYS
 
 RUN = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import nho
+from nho.errors import InputError
 from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.perturb import Conditions, conditions_text, present
 from nho.lab.bench.rowfile import append_row, read_rows
-from nho.lab.bench.runner import contenders, run_keys, run_one
 from nho.lab.bench.scores import aurc_ratio, judge, risk_half
-from nho.lab.bench.tasks import MatchTask
+from nho.lab.bench.tasks import MatchTask, contender, run_one
 
 
 @pytest.fixture(scope="module")
@@ -235,19 +235,16 @@ def test_a_cut_off_row_longer_than_the_next_leaves_nothing_behind(tmp_path):
 # Running
 
 
-def test_settings_reach_presets_and_baselines_run_once():
-    found = contenders(["paper", "nearest"], ["rounds=1", "threads=1"], [3, 4])
-    assert [(c.name, c.changes, c.seed) for c in found] == [
-        ("paper", "rounds=1 threads=1", "3"),
-        ("paper", "rounds=1 threads=1", "4"),
-        ("nearest", "", "-"),
-    ]
-    assert found[1].settings == nho.preset("paper").replace(rounds=1, threads=1, seed=4)
-    assert found[2].settings is None
+def test_settings_reach_presets_but_not_baselines():
+    changes = ("rounds=1", "threads=1")
+    paper, nearest = contender("paper", changes, 4), contender("nearest", changes, 4)
+    assert (paper.name, paper.changes, paper.seed) == ("paper", "rounds=1 threads=1", "4")
+    assert paper.settings == nho.preset("paper").replace(rounds=1, threads=1, seed=4)
+    assert (nearest.name, nearest.changes, nearest.seed) == ("nearest", "", "-")
+    assert nearest.settings is None
 
 
 def test_every_condition_names_another_run():
-    [method] = contenders(["default"], [], [0])
     changes = [
         {},
         {"sampling": "random"},
@@ -260,22 +257,20 @@ def test_every_condition_names_another_run():
         {"input_scale": "normalised"},
         {"full_faces": 0.5},
     ]
-    keys = [run_keys("f", "pair", method, Conditions(**change)) for change in changes]
+    keys = [MatchTask("f", "pair", "default", Conditions(**change)).keys for change in changes]
     assert len({tuple(each.values()) for each in keys}) == len(changes)
     assert len({conditions_text(each) for each in keys}) == len(changes)
     assert [Conditions.from_text(each) for each in keys] == [Conditions(**c) for c in changes]
 
 
-def test_a_failure_is_an_outcome_with_its_reason(pair):
-    [method] = contenders(["nearest"], [], [0])
-    outcome = run_one("f", pair, method, Conditions(2))
-    assert outcome.scores is None and "at least 3 are needed" in outcome.failure
+def test_a_condition_that_leaves_too_few_anchors_is_refused(pair):
+    with pytest.raises(InputError, match="at least 3 are needed"):
+        run_one(pair, contender("nearest"), Conditions(2))
 
 
 def test_the_settings_hash_tells_settings_apart_but_not_threads():
     one, other, threaded = (
-        contenders(["paper"], changes, [0])[0].settings_hash
-        for changes in ([], ["rounds=1"], ["threads=1"])
+        contender("paper", changes).settings_hash for changes in ((), ("rounds=1",), ("threads=1",))
     )
     assert one == threaded != other
 

@@ -10,12 +10,11 @@ import pytest
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import lookup
 from nho.lab.bench.run_studies import run_studies
-from nho.lab.bench.runner import KEYS
 from nho.lab.bench.scores import PCK_THRESHOLDS, RISK_COVERAGES, TRUST_BINS
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.confidence import reliability
 from nho.lab.bench.studies.main_tables import ROTATIONS
-from nho.lab.bench.tasks import MatchTask
+from nho.lab.bench.tasks import KEYS, MatchTask
 
 REQUEST = StudyRequest(None, ("synthetic",))
 ROW_STUDIES = [name for name in STUDIES if name not in ("cost", "pictures")]

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from nho.errors import InputError
 from nho.lab.baselines import (
     anchor_distance,
@@ -19,38 +21,43 @@ from nho.lab.baselines import (
     spectrum_alignment,
     zoomout,
 )
-from nho.lab.baselines.interface import Baseline, Method, Preset
+from nho.lab.baselines.interface import Method
 from nho.problem.preparation import AnchorsLike, MeshLike
 from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback
 from nho.settings import PRESETS, Settings
 
-__all__ = ["BASELINES", "METHODS", "Baseline", "Method", "run"]
 
-BASELINES: dict[str, Method] = {
-    "nearest": Baseline("nearest", nearest.solve),
-    "anchor-distance": Baseline("anchor-distance", anchor_distance.solve),
-    "anchor-distance+zoomout": Baseline("anchor-distance+zoomout", zoomout.solve_from_distances),
-    "anchor-distance+arap": Baseline("anchor-distance+arap", arap.solve),
-    "pfm": Baseline("pfm", pfm.solve, anchored=False),
-    "pfm-wks": Baseline("pfm-wks", pfm.solve_by_waves, anchored=False),
-    "hamiltonian": Baseline("hamiltonian", spectrum_alignment.solve, anchored=False),
-    "zoomout": Baseline("zoomout", zoomout.solve_from_anchors),
-    "nricp": Baseline("nricp", nricp.solve),
-    "fspm": Baseline("fspm", fspm.solve, anchored=False),
-    "piecewise-smooth": Baseline("piecewise-smooth", piecewise_smooth.solve, anchored=False),
-    "dpfm": Baseline("dpfm", learned.Learned("dpfm"), anchored=False, learned=True),
-    "dpfm+zoomout": Baseline(
-        "dpfm+zoomout", learned.Learned("dpfm", zoomed=True), anchored=False, learned=True
-    ),
-    "ulrssm": Baseline("ulrssm", learned.Learned("ulrssm"), anchored=False, learned=True),
-    "wormhole": Baseline("wormhole", learned.Learned("wormhole"), anchored=False, learned=True),
-    "echomatch": Baseline("echomatch", learned.Learned("echomatch"), anchored=False, learned=True),
-    "nho-auto": Preset("default", anchored=False),
-    "nho-dpfm": Baseline("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
+def _network(name: str, network: str, zoomed: bool = False) -> Method:
+    solver = functools.partial(learned.solve, network=network, zoomed=zoomed)
+    return Method(name, solver, anchored=False, learned=True)
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        *(Method(name) for name in PRESETS),
+        Method("nearest", nearest.solve),
+        Method("anchor-distance", anchor_distance.solve),
+        Method("anchor-distance+zoomout", zoomout.solve_from_distances),
+        Method("anchor-distance+arap", arap.solve),
+        Method("pfm", pfm.solve, anchored=False),
+        Method("pfm-wks", pfm.solve_by_waves, anchored=False),
+        Method("hamiltonian", spectrum_alignment.solve, anchored=False),
+        Method("zoomout", zoomout.solve_from_anchors),
+        Method("nricp", nricp.solve),
+        Method("fspm", fspm.solve, anchored=False),
+        Method("piecewise-smooth", piecewise_smooth.solve, anchored=False),
+        _network("dpfm", "dpfm"),
+        _network("dpfm+zoomout", "dpfm", zoomed=True),
+        _network("ulrssm", "ulrssm"),
+        _network("wormhole", "wormhole"),
+        _network("echomatch", "echomatch"),
+        Method("nho-auto", anchored=False),
+        Method("nho-dpfm", learned.solve_from_features, anchored=False, learned=True),
+    )
 }
-
-METHODS: dict[str, Method] = {name: Preset(name) for name in PRESETS} | BASELINES
+BASELINES = {name: method for name, method in METHODS.items() if name not in PRESETS}
 
 
 def run(

@@ -1,9 +1,8 @@
-"""The one interface of all baselines, and how a solver becomes one."""
+"""What all methods have in common: two shapes and anchors in, a result out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from nho.errors import InputError
 from nho.pipeline.automatic_anchors import AUTO
@@ -16,41 +15,24 @@ from nho.runtime.run import started
 from nho.settings import Settings, preset
 
 
-class Method(Protocol):
+@dataclass(frozen=True)
+class Method:
     """From two shapes, and anchors where the method uses them, to a result.
 
-    A method that does not work from anchors ignores those it is given, so that all methods can be
-    called alike.
+    Attributes
+    ----------
+    solver : Solver or None
+        Works on repaired shapes at unit area; None = `nho.match` with the preset of this name or,
+        if not ``anchored``, with preset ``default`` and anchors of its own.
+    anchored : bool
+        Whether it works from anchors; one that does not ignores those it is given, so that all
+        methods can be called alike.
+    learned : bool
+        Whether it needs torch and weights (setting ``checkpoints``).
     """
 
-    @property
-    def anchored(self) -> bool:
-        """Whether it works from anchors."""
-        ...
-
-    @property
-    def learned(self) -> bool:
-        """Whether it needs torch and weights (setting ``checkpoints``)."""
-        ...
-
-    def __call__(
-        self,
-        partial: MeshLike,
-        full: MeshLike,
-        anchors: AnchorsLike | None,
-        settings: Settings | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> MatchResult:
-        """Match as `nho.match` does."""
-        ...
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A solver on repaired shapes at unit area as a `Method`: repair and way back as in `match`."""
-
     name: str
-    solver: Solver
+    solver: Solver | None = None
     anchored: bool = True
     learned: bool = False
 
@@ -62,38 +44,21 @@ class Baseline:
         settings: Settings | None = None,
         progress: ProgressCallback | None = None,
     ) -> MatchResult:
-        """Prepare, solve, and carry the solution back to the shapes as given."""
-        if anchors is None and self.anchored:
-            raise InputError(f"baseline {self.name!r} works from anchors; give at least three")
-        with started(settings or Settings(), progress) as run:
-            with run.clock.time("prepare"):
-                problem = prepare(partial, full, anchors if self.anchored else None)
-            solution = self.solver(problem, run)
-        return to_result(problem, solution, run.clock.seconds)
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A preset of `nho.match` as a `Method`; without ``anchored`` it finds its own anchors."""
-
-    name: str
-    anchored: bool = True
-    learned: bool = False
-
-    def __call__(
-        self,
-        partial: MeshLike,
-        full: MeshLike,
-        anchors: AnchorsLike | None,
-        settings: Settings | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> MatchResult:
-        """Match with the preset, or with the settings given."""
+        """Match as `nho.match` does: repair and way back to the shapes as given are the same."""
         if not self.anchored:
-            own = preset(self.name)
+            anchors = None
+        elif anchors is None:
+            kind = "preset" if self.solver is None else "baseline"
+            raise InputError(f"{kind} {self.name!r} works from anchors; give at least three")
+        if self.solver is None:
+            if anchors is not None:
+                return match(partial, full, anchors, settings or preset(self.name), progress)
+            own = preset("default")
             if settings is not None:
                 own = own.replace(threads=settings.threads, laplacian=settings.recipe.laplacian)
             return match(partial, full, AUTO, own, progress)
-        if anchors is None:
-            raise InputError(f"preset {self.name!r} works from anchors; give at least three")
-        return match(partial, full, anchors, settings or preset(self.name), progress)
+        with started(settings or Settings(), progress) as run:
+            with run.clock.time("prepare"):
+                problem = prepare(partial, full, anchors)
+            solution = self.solver(problem, run)
+        return to_result(problem, solution, run.clock.seconds)

@@ -6,8 +6,6 @@ networks themselves are in `nho.learned`, which is imported on first use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nho.geometry.surface import SurfacePoints
 from nho.lab.baselines.readout import solution_without_anchors
 from nho.lab.baselines.zoomout import zoomed_map
@@ -18,44 +16,31 @@ from nho.runtime.run import Run
 from nho.settings import PaperRecipe
 
 
-@dataclass(frozen=True)
-class Learned:
-    """A solver for `nho.lab.baselines.interface.Baseline`.
+def solve(problem: Problem, run: Run, network: str, zoomed: bool = False) -> Solution:
+    """Map, confidence by local distortion, and the overlap where the network predicts it.
 
-    Attributes
+    Parameters
     ----------
-    method : str
+    network : str
         A name in `nho.learned.methods.METHODS`.
     zoomed : bool
         Whether ZoomOut refines the map.
     """
+    require_torch()
+    from nho.learned.feature_anchors import distortion_of, features_of
 
-    method: str
-    zoomed: bool = False
-
-    def __call__(
-        self,
-        problem: Problem,
-        run: Run,
-    ) -> Solution:
-        """Map, confidence by local distortion, and the overlap where the network predicts it."""
-        require_torch()
-        from nho.learned.feature_anchors import distortion_of, features_of
-
-        with run.stage("features"):
-            features = features_of(self.method, problem, run)
-        target = features.target
-        if self.zoomed:
-            target = zoomed_map(problem, target, run)
-        # Half confidence where the paper's method stops to trust a match.
-        distortion = distortion_of(problem, target)
-        return solution_without_anchors(
-            problem,
-            SurfacePoints.at_vertices(problem.full.mesh, target),
-            run.settings,
-            region_score=features.overlap,
-            confidence=2 ** (-distortion / PaperRecipe.distortion_threshold),
-        )
+    with run.stage("features"):
+        features = features_of(network, problem, run)
+    target = zoomed_map(problem, features.target, run) if zoomed else features.target
+    # Half confidence where the paper's method stops to trust a match.
+    distortion = distortion_of(problem, target)
+    return solution_without_anchors(
+        problem,
+        SurfacePoints.at_vertices(problem.full.mesh, target),
+        run.settings,
+        region_score=features.overlap,
+        confidence=2 ** (-distortion / PaperRecipe.distortion_threshold),
+    )
 
 
 def solve_from_features(problem: Problem, run: Run) -> Solution:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
-from nho.errors import InputError, NhoError
+from nho.errors import InputError
+from nho.lab.baselines import METHODS
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
-from nho.lab.bench.perturb import Conditions
-from nho.lab.bench.runner import COLUMNS, KEYS, Contender, contenders, run_keys, run_one
-from nho.settings import Settings
+from nho.lab.bench.perturb import Conditions, present
+from nho.lab.bench.scores import Scores, judge
+from nho.problem.result import MatchResult
+from nho.settings import PRESETS, Settings, preset
 
+KEYS = ("family", "pair", "method", "changes", "seed", *Conditions().as_text())
+COLUMNS = (*KEYS, *(field.name for field in fields(Scores)), "version", "settings_hash")
 Values = Mapping[str, float | str]
 
 
@@ -52,6 +58,62 @@ class Task(Protocol):
 
 
 @dataclass(frozen=True)
+class Contender:
+    """A method as it is run.
+
+    Attributes
+    ----------
+    call : callable
+        Takes partial, full, anchors and settings.
+    settings : Settings or None
+        Given to ``call``.
+    changes : str
+        Settings that differ from the preset's, as given to ``--set``.
+    seed : str
+        "-" for a baseline, which draws nothing.
+    """
+
+    name: str
+    call: Callable[..., MatchResult]
+    settings: Settings | None = None
+    changes: str = ""
+    seed: str = "-"
+
+    @cached_property
+    def settings_hash(self) -> str:
+        """Twelve digits that stand for all settings but the threads, which change no answer."""
+        if self.settings is None:
+            return "-"
+        text = self.settings.replace(threads=0).to_json()
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@lru_cache(maxsize=64)  # thousands of tasks share a few; hashing settings takes a millisecond
+def contender(name: str, changes: tuple[str, ...] = (), seed: int = 0) -> Contender:
+    """A preset with its settings changed, or a baseline."""
+    if name not in METHODS:
+        raise InputError(f"method {name!r} is unknown; choose {', '.join(METHODS)}")
+    method = METHODS[name]
+    if name in PRESETS:
+        settings = preset(name).with_text(list(changes)).replace(seed=seed)
+        return Contender(name, method, settings, shlex.join(changes), str(seed))
+    if method.solver is None:
+        return Contender(name, method, preset("default"))
+    # Of settings a baseline reads none but the checkpoints of its network, if it has one.
+    own = [text for text in changes if text.partition("=")[0].strip() == "checkpoints"]
+    if not method.learned or not own:
+        return Contender(name, method)
+    return Contender(name, method, Settings().with_text(own), shlex.join(own))
+
+
+def run_one(pair: AnnotatedPair, method: Contender, conditions: Conditions) -> Scores:
+    """The scores of one method on one pair under one condition."""
+    given = present(pair, conditions)
+    result = method.call(given.pair.partial, given.pair.full, given.anchors, method.settings)
+    return judge(result, given)
+
+
+@dataclass(frozen=True)
 class MatchTask:
     """One match, judged."""
 
@@ -68,12 +130,14 @@ class MatchTask:
     @property
     def contender(self) -> Contender:
         """The method with its settings."""
-        return _contender(self.method, self.changes, self.seed)
+        return contender(self.method, self.changes, self.seed)
 
     @cached_property
     def keys(self) -> dict[str, str]:
         """What names the row."""
-        return run_keys(self.family, self.pair, self.contender, self.conditions)
+        method = self.contender
+        own = (self.family, self.pair, method.name, method.changes, method.seed)
+        return dict(zip(KEYS, (*own, *self.conditions.as_text().values()), strict=True))
 
     @property
     def stamp(self) -> dict[str, str]:
@@ -91,12 +155,8 @@ class MatchTask:
         # Baselines too: the threads are theirs as well.
         settings = (method.settings or Settings()).replace(threads=threads)
         method = replace(method, settings=settings)
-        outcome = run_one(
-            self.family, loaded(self.family, data, self.pair), method, self.conditions
-        )
-        if outcome.scores is None:
-            raise NhoError(outcome.failure)
-        return {**outcome.values(), **self.stamp}
+        scores = run_one(loaded(self.family, data, self.pair), method, self.conditions)
+        return {**scores.as_dict(), "version": version("nho"), **self.stamp}
 
     @classmethod
     def from_row(cls, row: Mapping[str, str]) -> MatchTask:
@@ -117,11 +177,6 @@ class MatchTask:
             )
         except ValueError as problem:
             raise InputError(f"this is no row of nho bench: {problem}") from problem
-
-
-@lru_cache(maxsize=64)  # thousands of tasks share a few; hashing settings takes a millisecond
-def _contender(method: str, changes: tuple[str, ...], seed: int) -> Contender:
-    return contenders([method], list(changes), [seed])[0]
 
 
 @lru_cache(maxsize=2)  # the tasks of one pair come one after the other

@@ -12,9 +12,8 @@ from nho.lab.bench.figures.gallery import render_gallery
 from nho.lab.bench.figures.pictures import draw, draw_discretisation
 from nho.lab.bench.perturb import Conditions, present
 from nho.lab.bench.rowfile import ResultRow
-from nho.lab.bench.runner import contenders
 from nho.lab.bench.studies.study import Findings, Study, StudyRequest
-from nho.lab.bench.tasks import Task, loaded
+from nho.lab.bench.tasks import Task, contender, loaded
 from nho.runtime.atomic_file import write_whole
 
 METHODS = ("default", "paper", "anchor-distance")
@@ -55,11 +54,11 @@ def _case(
     """A pair and the answers of some methods."""
     given = present(loaded(family, request.data, name), conditions)
     results = {}
-    for contender in contenders(list(methods), [], [0]):
-        if (family, name) in request.pairs(contender.name):
-            request.tell(f"pictures: {contender.name} on {name}")
-            results[contender.name] = contender.call(
-                given.pair.partial, given.pair.full, given.anchors, contender.settings
+    for method in map(contender, methods):
+        if (family, name) in request.pairs(method.name):
+            request.tell(f"pictures: {method.name} on {name}")
+            results[method.name] = method.call(
+                given.pair.partial, given.pair.full, given.anchors, method.settings
             )
     title = f"{FAMILIES[family].title}, {name}"
     return Case(title, given.pair, given.anchors, results)
