@@ -15,7 +15,7 @@ import nho
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.lab.bench.figures.gallery import render_gallery
-from nho.lab.bench.report_page import write_index
+from nho.lab.bench.report_page import write_report_page
 from nho.problem.anchors import read_anchors
 from nho.report import render_report
 from nho.report.result_folder import write_outputs
@@ -69,7 +69,7 @@ def gallery(folder: Path) -> Path:
 
 def bench_index(folder: Path) -> Path:
     (folder / "main").mkdir(exist_ok=True)
-    return write_index(folder, [hostile(folder)], {EVIL: EVIL})
+    return write_report_page(folder, [hostile(folder)], {EVIL: EVIL})
 
 
 PAGES = {"match": real_match, "result": made_up_match, "gallery": gallery, "bench": bench_index}

@@ -2,13 +2,15 @@
 
 import base64
 import re
+from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nho.lab.bench.report_page import StudyReport, write_index
+from nho.lab.bench.report_page import StudyReport, write_report_page
+from nho.lab.bench.studies.study import Findings, Study
 from nho.lab.bench.tabular import Cell, Section, Table
 from tests.lab.bench.test_tabular import TABLE
 
@@ -59,6 +61,8 @@ def written(folder: Path, **changes: Any) -> StudyReport:
         "name": "main",
         "title": "Main comparison",
         "question": "Which method is best?",
+        "plan": lambda request: [],
+        "report": lambda request, rows, folder: Findings(),
         "command": "nho bench --study main --out results",
         "tables": [TABLE],
         "figures": [own / f"success.{kind}" for kind in ("svg", "pdf", "png")]
@@ -67,11 +71,17 @@ def written(folder: Path, **changes: Any) -> StudyReport:
         "failures": [],
         "notes": ["A note."],
     }
-    return StudyReport(**{**values, **changes})
+    values |= changes
+
+    def some(kind: type) -> dict[str, Any]:
+        return {field.name: values[field.name] for field in fields(kind) if field.name in values}
+
+    findings = Findings(**some(Findings))
+    return StudyReport(Study(**some(Study)), findings, values["command"], values["failures"])
 
 
 def page_of(folder: Path, *studies: StudyReport) -> Page:
-    path = write_index(folder, studies)
+    path = write_report_page(folder, studies)
     assert path == folder / "report.html"
     page = Page(path.read_text(encoding="utf-8"))
     assert page.open == []
@@ -153,12 +163,12 @@ def test_no_text_becomes_markup(tmp_path: Path) -> None:
 
 def test_a_name_that_is_no_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="study name"):
-        write_index(tmp_path, [written(tmp_path, name='x" onload="')])
+        write_report_page(tmp_path, [written(tmp_path, name='x" onload="')])
 
 
 def test_the_same_results_give_the_same_page(tmp_path: Path) -> None:
-    first = write_index(tmp_path, [written(tmp_path)]).read_bytes()
-    assert write_index(tmp_path, [written(tmp_path)]).read_bytes() == first
+    first = write_report_page(tmp_path, [written(tmp_path)]).read_bytes()
+    assert write_report_page(tmp_path, [written(tmp_path)]).read_bytes() == first
 
 
 def test_an_empty_run_is_still_a_page(tmp_path: Path) -> None:
@@ -171,7 +181,9 @@ def test_a_browser_shows_it_without_asking_the_network(
     tmp_path: Path,
     width: int,
 ) -> None:
-    path = write_index(tmp_path, [written(tmp_path), hostile(tmp_path)][: 2 if width > 999 else 1])
+    path = write_report_page(
+        tmp_path, [written(tmp_path), hostile(tmp_path)][: 2 if width > 999 else 1]
+    )
     shown = browser.new_page(viewport={"width": width, "height": 800})
     requests: list[str] = []
     problems: list[str] = []

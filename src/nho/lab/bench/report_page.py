@@ -6,7 +6,7 @@ import base64
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
@@ -14,7 +14,8 @@ from urllib.parse import quote
 import jinja2
 
 from nho.lab.bench.rowfile import read_rows
-from nho.lab.bench.tabular import Table, html
+from nho.lab.bench.studies.study import Findings, Study
+from nho.lab.bench.tabular import html
 from nho.lab.machine import cpu_name
 from nho.report.result_folder import versions
 from nho.runtime.atomic_file import write_whole
@@ -33,33 +34,21 @@ class StudyReport:
 
     Attributes
     ----------
-    name : str
-        Its name on the command line.
-    title, question : str
-        What it is called and what was asked.
+    study : Study
+        Its name on the command line, its title and its question are shown.
+    findings : Findings
+        Image files that differ in their suffix only are one figure; CSVs with a column ``pair``
+        tell how many pairs there are.
     command : str
         The command that makes it again.
-    tables : list of Table
-    figures : list of Path
-        Image files; those that differ in their suffix only are one figure.
-    files : list of Path
-        Whatever else lies in its folder; CSVs with a column ``pair`` tell how many pairs there
-        are.
     failures : list of str
         What could not be measured, and why.
-    notes : list of str
-        Paragraphs above the tables.
     """
 
-    name: str
-    title: str
-    question: str
+    study: Study
+    findings: Findings
     command: str
-    tables: list[Table] = field(default_factory=list)
-    figures: list[Path] = field(default_factory=list)
-    files: list[Path] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    failures: list[str]
 
 
 @dataclass(frozen=True)
@@ -73,8 +62,8 @@ class _Shown:
     counts: list[tuple[int, str]]
 
 
-def write_index(
-    folder: Path, studies: Sequence[StudyReport], machine: Mapping[str, str] | None = None
+def write_report_page(
+    folder: Path, reports: Sequence[StudyReport], machine: Mapping[str, str] | None = None
 ) -> Path:
     """Write ``report.html`` into the folder.
 
@@ -84,7 +73,7 @@ def write_index(
     Parameters
     ----------
     folder : Path
-    studies : sequence of StudyReport
+    reports : sequence of StudyReport
         In the order to show; their files lie in or below the folder.
     machine : mapping, optional
         What the measurements ran on, by name; this machine if not given.
@@ -94,16 +83,16 @@ def write_index(
     Path
         Of the page.
     """
-    for study in studies:
-        if not _NAME.fullmatch(study.name):
-            raise ValueError(f"study name {study.name!r} must be letters, digits and dashes")
+    for report in reports:
+        if not _NAME.fullmatch(report.study.name):
+            raise ValueError(f"study name {report.study.name!r} must be letters, digits and dashes")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["number"] = lambda value: f"{value:,}"
-    source = files(__package__).joinpath("index.html.jinja").read_text(encoding="utf-8")
+    source = files(__package__).joinpath("report_page.html.jinja").read_text(encoding="utf-8")
     page = environment.from_string(source).render(
-        studies=[_shown(study, folder) for study in studies],
+        studies=[_shown(report, folder) for report in reports],
         machine=this_machine() if machine is None else dict(machine),
     )
     path = folder / "report.html"
@@ -117,13 +106,14 @@ def this_machine() -> dict[str, str]:
     return {**versions(), "cpu": cpu_name(), "cores": str(os.cpu_count())}
 
 
-def _shown(study: StudyReport, folder: Path) -> _Shown:
+def _shown(report: StudyReport, folder: Path) -> _Shown:
+    findings = report.findings
     return _Shown(
-        report=study,
-        tables=[html(table) for table in study.tables],
-        figures=[_figure(images, folder) for images in _by_stem(study.figures)],
-        links=[(path.name, _address(path, folder)) for path in study.files],
-        counts=_counts(study),
+        report=report,
+        tables=[html(table) for table in findings.tables],
+        figures=[_figure(images, folder) for images in _by_stem(findings.figures)],
+        links=[(path.name, _address(path, folder)) for path in findings.files],
+        counts=_counts(findings.files),
     )
 
 
@@ -167,9 +157,9 @@ def _address(path: Path, folder: Path) -> str:
     return "./" + quote(Path(os.path.relpath(path, folder)).as_posix())
 
 
-def _counts(study: StudyReport) -> list[tuple[int, str]]:
+def _counts(paths: Sequence[Path]) -> list[tuple[int, str]]:
     """How much was measured: (number, what)."""
-    rows = [row for path in study.files if path.suffix == ".csv" for row in read_rows(path)]
+    rows = [row for path in paths if path.suffix == ".csv" for row in read_rows(path)]
     rows = [row for row in rows if row.get("pair")]
     if not rows:
         return []

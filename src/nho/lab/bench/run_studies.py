@@ -17,6 +17,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +27,7 @@ from nho.batch.summary import FORMULA_SIGNS
 from nho.errors import CannotWrite, InputError, NhoError
 from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
 from nho.lab.bench.latex import latex
-from nho.lab.bench.report_page import StudyReport, write_index
+from nho.lab.bench.report_page import StudyReport, write_report_page
 from nho.lab.bench.rowfile import ResultRow, read_rows
 from nho.lab.bench.studies import STUDIES, Findings, Study, StudyRequest
 from nho.lab.bench.tabular import markdown
@@ -108,7 +109,7 @@ def _report(
             f"{shown}: {failures[shown]}" for shown in map(shown_name, plan) if shown in failures
         ]
         reports.append(_reported(STUDIES[name], request, rows, out, command, failed, bool(plan)))
-    return write_index(out, reports)
+    return write_report_page(out, reports)
 
 
 def _check_pair_names(tasks: Iterable[Task]) -> None:
@@ -167,17 +168,8 @@ def _reported(
             path = place / f"{table.name}{suffix}"
             write_whole(path, text)
             files.append(path)
-    return StudyReport(
-        study.name,
-        study.title,
-        study.question,
-        command.replace("{study}", study.name),
-        findings.tables,
-        findings.figures,
-        files,
-        failed,
-        findings.notes,
-    )
+    findings = replace(findings, files=files)
+    return StudyReport(study, findings, command.replace("{study}", study.name), failed)
 
 
 def _as_csv(rows: list[ResultRow]) -> str:
