@@ -9,7 +9,7 @@ import pytest
 
 import nho
 from nho.lab.bench.published import lookup
-from nho.lab.bench.studies.cost import CostRow, NetworkCost, cost_rows, cost_table, steps_taken
+from nho.lab.bench.studies.cost import Costs, cost_table, costs_of, seconds_of, steps_taken
 from nho.lab.bench.tabular import Table
 from nho.operator.network import Adam
 from nho.settings import PRESETS, PaperRecipe, Settings
@@ -30,9 +30,13 @@ SMALL = PRESETS["paper"].replace(
 )
 
 
-def row(settings: Settings) -> CostRow:
-    """Costs without a match."""
-    return cost_rows({"one": settings})[0]
+PAPER = costs_of(PRESETS["paper"])
+UNTIMED = {name: costs_of(settings) for name, settings in PRESETS.items()}
+
+
+def network(costs: Costs, method: str) -> tuple[float, float]:
+    """Parameters and operations of a forward pass."""
+    return costs[method, "parameters"], costs[method, "forward_flops"]
 
 
 @pytest.fixture(scope="module")
@@ -56,85 +60,80 @@ def adam_steps(monkeypatch) -> list[int]:
     return seen
 
 
-@pytest.mark.parametrize(
-    "method, network", [("field", "field_network"), ("nam", "refiner_network")]
-)
-def test_the_paper_preset_has_networks_of_the_published_size_and_cost(method, network):
-    ours = getattr(row(PRESETS["paper"]), network)
-    for metric, value, unit in (
-        ("parameters", ours.parameters, 1e3),
-        ("forward_flops", ours.flops, 1e9),
-    ):
+@pytest.mark.parametrize("method", ["field", "nam"])
+def test_the_paper_preset_has_networks_of_the_published_size_and_cost(method):
+    for metric, unit in (("parameters", 1e3), ("forward_flops", 1e9)):
         printed = lookup(table="cost", method=method, metric=metric)
-        assert f"{value / unit:.{printed.decimals}f}" == printed.value.rstrip("KG")
+        assert f"{PAPER[method, metric] / unit:.{printed.decimals}f}" == printed.value.rstrip("KG")
 
 
 def test_counting_biases_as_well_would_miss_the_published_operations():
-    for method, network in (
-        ("field", row(PRESETS["paper"]).field_network),
-        ("nam", row(PRESETS["paper"]).refiner_network),
-    ):
+    for method in ("field", "nam"):
         printed = lookup(table="cost", method=method, metric="forward_flops").number
-        assert abs(2e4 * network.parameters - printed) > 5e6 > abs(network.flops - printed)
+        parameters, flops = network(PAPER, method)
+        assert abs(2e4 * parameters - printed) > 5e6 > abs(flops - printed)
 
 
 def test_the_paper_preset_estimates_the_operator_in_as_many_steps_as_published():
     printed = lookup(table="cost", method="field", metric="adam_steps")
-    assert row(PRESETS["paper"]).field_steps == printed.number
+    assert PAPER["field", "adam_steps"] == printed.number
 
 
 def test_steps_over_all_stages_are_the_published_ones_if_every_stage_starts_anew():
-    anew = PRESETS["paper"].replace(refine_steps=200, refine_later_steps=200)
-    assert row(anew).refine_steps == lookup(method="nam", metric="adam_steps").number
+    anew = costs_of(PRESETS["paper"].replace(refine_steps=200, refine_later_steps=200))
+    assert anew["nam", "adam_steps"] == lookup(method="nam", metric="adam_steps").number
 
 
 def test_sizes_follow_the_settings():
     settings = Settings(recipe=PaperRecipe(encoding_modes=10, hidden_width=64, hidden_layers=2))
     weights = 10 * 64 + 64 * 64 + 64
-    assert row(settings).field_network == NetworkCost(weights + 64 + 64 + 1, 20_000 * weights)
+    assert network(costs_of(settings), "field") == (weights + 64 + 64 + 1, 20_000 * weights)
 
 
 def test_the_largest_stage_is_bounded_by_the_modes_of_the_reduced_operator():
     few = Settings(recipe=PaperRecipe(galerkin_modes=52))  # stages 20, 25, ..., 50
     weights = 50 * 50 + 50 * 128 + 128 * 128 + 128 * 50
     biases = 128 + 128 + 50
-    assert row(few).refiner_network == NetworkCost(weights + biases, 20_000 * weights)
-    assert row(few).refine_steps == few.recipe.refine_steps + 6 * few.recipe.refine_later_steps
+    ours, recipe = costs_of(few), few.recipe
+    assert network(ours, "nam") == (weights + biases, 20_000 * weights)
+    assert ours["nam", "adam_steps"] == recipe.refine_steps + 6 * recipe.refine_later_steps
     free = few.replace(readout_operator="sparse")
-    assert row(free).refiner_network == row(PRESETS["paper"]).refiner_network
+    assert network(costs_of(free), "nam") == network(PAPER, "nam")
 
 
 @pytest.mark.parametrize("changes", [{"refinement": "zoomout"}, {"refinement": "none"}])
 def test_without_neural_refinement_there_is_neither_network_nor_step(changes):
-    bare = row(PRESETS["paper"].replace(**changes))
-    assert bare.refiner_network is None and bare.refine_steps == 0
+    bare = costs_of(PRESETS["paper"].replace(**changes))
+    assert ("nam", "parameters") not in bare and bare["nam", "adam_steps"] == 0
 
 
 def test_a_match_takes_exactly_the_steps_that_are_foretold(pair, adam_steps):
-    (ours,) = cost_rows({"small": SMALL}, pair)
-    in_field = [size for size in adam_steps if size == ours.field_network.parameters]
-    assert ours.field_steps == ours.steps_taken == len(in_field) == 3 * 3
-    assert ours.refine_steps == len(adam_steps) - len(in_field) == 5 + 2 + 2
-    assert adam_steps[-1] == ours.refiner_network.parameters
+    ours = costs_of(SMALL, nho.match(*pair, SMALL))
+    in_field = [size for size in adam_steps if size == ours["field", "parameters"]]
+    assert ours["field", "adam_steps"] == ours["field", "steps_taken"] == len(in_field) == 3 * 3
+    assert ours["nam", "adam_steps"] == len(adam_steps) - len(in_field) == 5 + 2 + 2
+    assert adam_steps[-1] == ours["nam", "parameters"]
 
 
 def test_the_guided_recipe_takes_no_more_steps_than_foretold(pair, adam_steps):
     settings = PRESETS["default"].replace(threads=1, fit_steps=4, encoding_modes=8)
-    (ours,) = cost_rows({"default": settings}, pair)
-    assert 0 < ours.steps_taken <= ours.field_steps
-    assert adam_steps == [ours.field_network.parameters] * ours.steps_taken
-    assert ours.refiner_network is None and ours.refine_steps == 0
+    ours = costs_of(settings, nho.match(*pair, settings))
+    assert 0 < ours["field", "steps_taken"] <= ours["field", "adam_steps"]
+    assert adam_steps == [ours["field", "parameters"]] * ours["field", "steps_taken"]
+    assert ("nam", "parameters") not in ours and ours["nam", "adam_steps"] == 0
 
 
 def test_no_operator_no_steps(pair, adam_steps):
     settings = PRESETS["default"].replace(threads=1, coordinates="none")
-    assert steps_taken(nho.match(*pair, settings)) == row(settings).field_steps == 0
+    planned = costs_of(settings)["field", "adam_steps"]
+    assert steps_taken(nho.match(*pair, settings)) == planned == 0
     assert not adam_steps
 
 
 def test_stages_of_a_timed_match_are_those_of_its_result(pair):
-    (ours,) = cost_rows({"small": SMALL}, pair)
-    assert set(ours.seconds) == set(nho.match(*pair, SMALL).timings) > {"spectra", "total"}
+    result = nho.match(*pair, SMALL)
+    stages = {name for kind, name in costs_of(SMALL, result) if kind == "stage"}
+    assert stages == set(result.timings) > {"spectra", "total"}
 
 
 def cells(table: Table) -> dict[tuple[str, str], list[float]]:
@@ -146,13 +145,13 @@ def cells(table: Table) -> dict[tuple[str, str], list[float]]:
     }
 
 
-def timed(name: str, **seconds: float) -> CostRow:
+def timed(**seconds: float) -> Costs:
     """Costs as of a match that took so long."""
-    return CostRow(name, NetworkCost(1000, 10**9), None, 60, 0, 20, seconds)
+    return costs_of(PRESETS["default"]) | {("field", "steps_taken"): 20} | seconds_of(seconds)
 
 
 def test_the_first_column_is_the_papers():
-    table = cost_table(cost_rows(PRESETS))
+    table = cost_table(UNTIMED)
     assert table.header == ((("published", 1), ("paper", 1), ("default", 1)),)
     first = {label: values[0] for (_, label), values in cells(table).items()}
     assert first == pytest.approx(
@@ -170,16 +169,16 @@ def test_the_first_column_is_the_papers():
 
 
 def test_what_a_recipe_does_not_have_is_left_empty():
-    values = cells(cost_table(cost_rows(PRESETS)))[NETWORKS, "NAM: parameters (K)"]
+    values = cells(cost_table(UNTIMED))[NETWORKS, "NAM: parameters (K)"]
     assert values[1] == pytest.approx(52.34) and isnan(values[2])
 
 
 def test_seconds_are_compared_without_spectra_as_published():
-    rows = [
-        timed("a", prepare=0.5, spectra=2.0, operator=5.0, total=8.0),
-        timed("b", prepare=0.25, bending=1.0, total=1.5),
-    ]
-    table = cost_table(rows, "the sample")
+    costs = {
+        "a": timed(prepare=0.5, spectra=2.0, operator=5.0, total=8.0),
+        "b": timed(prepare=0.25, bending=1.0, total=1.5),
+    }
+    table = cost_table(costs, "the sample")
     found = cells(table)
     assert found["seconds", "total without spectra"] == pytest.approx([143.15, 6.0, 1.5])
     assert found["Adam steps, taken", "field"] == [500, 20, 20]
@@ -191,6 +190,6 @@ def test_seconds_are_compared_without_spectra_as_published():
 
 
 def test_without_a_match_the_table_claims_no_time_of_ours():
-    table = cost_table(cost_rows(PRESETS))
+    table = cost_table(UNTIMED)
     assert [section.title for section in table.sections] == [NETWORKS, "Adam steps, at most"]
     assert "seconds" not in table.note

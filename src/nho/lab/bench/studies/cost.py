@@ -10,13 +10,12 @@ Steps follow from the settings: the recipe `paper` fits the operator once and on
 and a NAM in every stage. (Its later stages go on from the ones before and so need fewer steps than
 the paper's, which start anew.)
 The recipe `guided` fits it once a round at most, and stops early where a round brings nothing or
-there are many anchors; it has no neural refinement. `CostRow.steps_taken` is what one match did.
+there are many anchors; it has no neural refinement. `steps_taken` is what one match did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import nan
 from pathlib import Path
 
@@ -32,52 +31,21 @@ from nho.operator.field import NeuralField
 from nho.operator.network import Perceptron
 from nho.operator.refinement import NeuralAdjointMap, stages
 from nho.pipeline.matching import match
-from nho.problem.preparation import AnchorsLike, MeshLike
 from nho.problem.result import MatchResult
 from nho.settings import PRESETS, PaperRecipe, Settings
 
 VERTICES = 10_000  # that the paper counts a forward pass for
-Matchable = tuple[MeshLike, MeshLike, AnchorsLike]  # partial, full, anchors
+# By method and metric as in published.csv; besides, ("field", "steps_taken") and ("stage", name).
+Costs = dict[tuple[str, str], float]
+Line = tuple[str, tuple[Cell, ...]]
 
-
-@dataclass(frozen=True)
-class NetworkCost:
-    """Size of a network, and operations of a forward pass for `VERTICES` rows."""
-
-    parameters: int
-    flops: int
-
-
-@dataclass(frozen=True)
-class CostRow:
-    """What one choice of settings costs.
-
-    Attributes
-    ----------
-    field_network : NetworkCost
-        The neural field.
-    refiner_network : NetworkCost or None
-        The NAM of the last stage; None where the recipe has no neural refinement.
-    field_steps, refine_steps : int
-        Adam steps at most, over all rounds and over all stages.
-    steps_taken : int or None
-        Adam steps the field took in the match that was timed; None = none was.
-    seconds : dict of str to float
-        Wall-clock time of that match by stage, ``total`` being all of it; empty = none was timed.
-    """
-
-    name: str
-    field_network: NetworkCost
-    refiner_network: NetworkCost | None
-    field_steps: int
-    refine_steps: int
-    steps_taken: int | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def seconds_without_spectra(self) -> float:
-        """Total without eigenbases and neighbourhoods, as the paper's; NaN = nothing timed."""
-        return self.seconds.get("total", nan) - self.seconds.get("spectra", 0.0)
+_NETWORK_LINES = (  # label, method, metric, unit
+    ("field: parameters (K)", "field", "parameters", 1e3),
+    ("field: forward (G FLOPs)", "field", "forward_flops", 1e9),
+    ("NAM: parameters (K)", "nam", "parameters", 1e3),
+    ("NAM: forward (G FLOPs)", "nam", "forward_flops", 1e9),
+)
+_STEP_LINES = (("field", "field", "adam_steps"), ("NAM, all stages", "nam", "adam_steps"))
 
 
 def plan(request: StudyRequest) -> Sequence[Task]:
@@ -92,52 +60,38 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
     sizes = f"{pair.partial.n_vertices} -> {pair.full.n_vertices} vertices"
     timed_on = f"{name} of {FAMILIES[family].title}, {sizes}"
     request.tell(f"cost: timing both presets on {timed_on}")
-    matched = (pair.partial, pair.full, pair.anchors(25))
-    return Findings([cost_table(cost_rows(PRESETS, matched), timed_on)])
+    anchors = pair.anchors(25)
+    costs = {
+        preset: costs_of(settings, match(pair.partial, pair.full, anchors, settings))
+        for preset, settings in PRESETS.items()
+    }
+    return Findings([cost_table(costs, timed_on)])
 
 
-def cost_rows(
-    settings_by_name: Mapping[str, Settings], pair: Matchable | None = None
-) -> list[CostRow]:
-    """Costs of some settings; those in seconds only if there is a pair to match.
+def costs_of(settings: Settings, result: MatchResult | None = None) -> Costs:
+    """What settings cost: networks, Adam steps at most and, of a match with them, what it took.
 
-    Parameters
-    ----------
-    pair : (partial, full, anchors), optional
-        As `nho.match` takes them. It is matched once with each of the settings.
+    The NAM is the largest, that of the last stage of Neural ZoomOut; without any it is left out.
     """
-    rows = []
-    for name, settings in settings_by_name.items():
-        result = match(*pair, settings) if pair else None
-        rows.append(
-            CostRow(
-                name,
-                field_cost(settings),
-                refiner_cost(settings),
-                field_steps(settings),
-                refine_steps(settings),
-                steps_taken(result) if result else None,
-                dict(result.timings) if result else {},
-            )
-        )
-    return rows
-
-
-def field_cost(settings: Settings) -> NetworkCost:
-    """Size of the neural field."""
-    recipe = settings.recipe
+    recipe, random = settings.recipe, np.random.default_rng(0)  # only numbers of weights count here
     nowhere = np.zeros((0, recipe.encoding_modes))
-    network = NeuralField(nowhere, recipe.hidden, recipe.activation, _random())
-    return _cost(network.parameter_count, network._network)
+    field = NeuralField(nowhere, recipe.hidden, recipe.activation, random)
+    costs = _network_costs("field", field.parameter_count, field._network)
+    if dimensions := _neural_stages(settings):
+        nam = NeuralAdjointMap(dimensions[-1], random)
+        costs |= _network_costs("nam", nam.parameters.size, nam._network)
+    costs["field", "adam_steps"] = field_steps(settings)
+    costs["nam", "adam_steps"] = refine_steps(settings)
+    if result is not None:
+        costs["field", "steps_taken"] = steps_taken(result)
+        costs |= seconds_of(result.timings)
+    return costs
 
 
-def refiner_cost(settings: Settings) -> NetworkCost | None:
-    """Size of the largest NAM, that of the last stage of Neural ZoomOut; None without any."""
-    dimensions = _neural_stages(settings)
-    if not dimensions:
-        return None
-    largest = NeuralAdjointMap(dimensions[-1], _random())
-    return _cost(largest.parameters.size, largest._network)
+def _network_costs(method: str, parameters: int, network: Perceptron) -> Costs:
+    """Size and operations for `VERTICES` rows; all parameters but the biases are weights."""
+    weights = parameters - sum(network.sizes[1:])
+    return {(method, "parameters"): parameters, (method, "forward_flops"): 2 * weights * VERTICES}
 
 
 def field_steps(settings: Settings) -> int:
@@ -166,86 +120,66 @@ def steps_taken(result: MatchResult) -> int:
     )
 
 
-def cost_table(rows: Sequence[CostRow], timed_on: str = "one pair") -> Table:
+def seconds_of(timings: Mapping[str, float]) -> Costs:
+    """Seconds by stage, and in total without eigenbases and neighbourhoods as the paper's."""
+    costs: Costs = {("stage", name): seconds for name, seconds in timings.items()}
+    costs["pipeline", "seconds"] = timings["total"] - timings.get("spectra", 0.0)
+    return costs
+
+
+def cost_table(costs: Mapping[str, Costs], timed_on: str = "one pair") -> Table:
     """The published figures in the first column, ours in the others.
 
     Parameters
     ----------
+    costs : {name of the settings: Costs}
     timed_on : str
         The pair that was matched, in words for the note.
     """
-    fields = [row.field_network for row in rows]
-    refiners = [row.refiner_network for row in rows]
+    ours = list(costs.values())
+    networks = tuple(_line(ours, *line) for line in _NETWORK_LINES)
     sections = [
-        Section(
-            f"networks, forward pass for {VERTICES:,} vertices",
-            (
-                _line("field: parameters (K)", "field", "parameters", _sizes(fields), 1e3),
-                _line("field: forward (G FLOPs)", "field", "forward_flops", _flops(fields), 1e9),
-                _line("NAM: parameters (K)", "nam", "parameters", _sizes(refiners), 1e3),
-                _line("NAM: forward (G FLOPs)", "nam", "forward_flops", _flops(refiners), 1e9),
-            ),
-        ),
-        Section(
-            "Adam steps, at most",
-            (
-                _line("field", "field", "adam_steps", [row.field_steps for row in rows]),
-                _line("NAM, all stages", "nam", "adam_steps", [row.refine_steps for row in rows]),
-            ),
-        ),
+        Section(f"networks, forward pass for {VERTICES:,} vertices", networks),
+        Section("Adam steps, at most", tuple(_line(ours, *line) for line in _STEP_LINES)),
     ]
     note = "A FLOP is a multiplication or an addition by a weight, as the paper counts."
-    if any(row.seconds for row in rows):
-        sections += [_taken(rows), _times(rows)]
+    if any(("pipeline", "seconds") in each for each in ours):
+        # The paper always takes as many steps as planned.
+        taken = _line(ours, "field", "field", "adam_steps", own_metric="steps_taken")
+        sections += [Section("Adam steps, taken", (taken,)), Section("seconds", _times(ours))]
         note += (
             " Published seconds are a mean over pairs on an NVIDIA RTX 4090, with spectra from a "
             f"cache; ours are those of one match of {timed_on} on this machine's processor."
         )
-    header = (("published", 1), *((row.name, 1) for row in rows))
+    header = (("published", 1), *((name, 1) for name in costs))
     return Table("cost", "Computational cost", note, (header,), tuple(sections))
 
 
-def _taken(rows: Sequence[CostRow]) -> Section:
-    """Steps of the match that was timed; the paper's always are as many as planned."""
-    taken = [nan if row.steps_taken is None else row.steps_taken for row in rows]
-    return Section("Adam steps, taken", (_line("field", "field", "adam_steps", taken),))
-
-
-def _times(rows: Sequence[CostRow]) -> Section:
+def _times(ours: Sequence[Costs]) -> tuple[Line, ...]:
     """Seconds by stage, in the order in which the stages first end; totals last."""
-    stages_seen = dict.fromkeys(name for row in rows for name in row.seconds if name != "total")
-    lines = []
-    for name in stages_seen:
-        cells = tuple(Cell(row.seconds.get(name, nan)) for row in rows)
-        lines.append((name, (Cell(nan), *cells)))
-    totals = tuple(Cell(row.seconds.get("total", nan)) for row in rows)
-    lines.append(("total", (Cell(nan), *totals)))
-    without = [row.seconds_without_spectra for row in rows]
-    lines.append(_line("total without spectra", "pipeline", "seconds", without))
-    return Section("seconds", tuple(lines))
+    names = dict.fromkeys(name for costs in ours for kind, name in costs if kind == "stage")
+    del names["total"]
+    lines = [
+        (name, (Cell(nan), *(Cell(costs.get(("stage", name), nan)) for costs in ours)))
+        for name in (*names, "total")
+    ]
+    return (*lines, _line(ours, "total without spectra", "pipeline", "seconds"))
 
 
 def _line(
-    label: str, method: str, metric: str, values: Sequence[float], unit: float = 1.0
-) -> tuple[str, tuple[Cell, ...]]:
+    ours: Sequence[Costs],
+    label: str,
+    method: str,
+    metric: str,
+    unit: float = 1.0,
+    own_metric: str = "",
+) -> Line:
     """A printed number and ours beside it, with as many digits as the paper gives."""
     printed = lookup(table="cost", method=method, metric=metric)
-    numbers = (printed.number, *values)
-    return label, tuple(Cell(number / unit, digits=printed.decimals) for number in numbers)
-
-
-def _sizes(networks: Sequence[NetworkCost | None]) -> list[float]:
-    return [network.parameters if network else nan for network in networks]
-
-
-def _flops(networks: Sequence[NetworkCost | None]) -> list[float]:
-    return [network.flops if network else nan for network in networks]
-
-
-def _cost(parameters: int, network: Perceptron) -> NetworkCost:
-    """Cost of a network; all of its parameters but the biases are weights."""
-    weights = parameters - sum(network.sizes[1:])
-    return NetworkCost(parameters, 2 * weights * VERTICES)
+    numbers = (costs.get((method, own_metric or metric), nan) for costs in ours)
+    return label, tuple(
+        Cell(number / unit, digits=printed.decimals) for number in (printed.number, *numbers)
+    )
 
 
 def _neural_stages(settings: Settings) -> list[int]:
@@ -255,10 +189,6 @@ def _neural_stages(settings: Settings) -> list[int]:
         return []
     reduced = recipe.readout_operator == "reduced"
     return stages(recipe, recipe.galerkin_modes if reduced else recipe.refine_last)
-
-
-def _random() -> np.random.Generator:
-    return np.random.default_rng(0)  # weights are drawn, but only their number counts here
 
 
 STUDY = Study(
