@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,20 @@ class Opened:
 
     def __init__(self, memory: Path) -> None:
         self.events: list[dict[str, Any]] = []
-        self._news = threading.Condition()
+        self._news = threading.Event()
         self.session = Session(memory, self._take)
 
     def _take(self, event: dict[str, Any]) -> None:
-        with self._news:
-            self.events.append(event)
-            self._news.notify_all()
+        self.events.append(event)
+        self._news.set()
 
-    def wait_until(self, holds: Any) -> None:
-        with self._news:
-            assert self._news.wait_for(holds, timeout=120)
+    def wait_until(self, holds: Callable[[], bool]) -> None:
+        """Wait for events until ``holds``, which may take the session's lock: none is held here."""
+        deadline = time.monotonic() + 120
+        self._news.clear()
+        while not holds():
+            assert self._news.wait(deadline - time.monotonic())
+            self._news.clear()
 
     def click(self, side: Side, vertex: int) -> None:
         """A click on a vertex, from outside along its normal."""
