@@ -21,8 +21,8 @@ from nho.learned.backend import quiet_torch
 from nho.learned.checkpoints import load_checkpoint, save_checkpoint
 from nho.learned.diffusion_net import OperatorTensors
 from nho.learned.matcher import Matcher
+from nho.learned.mesh_operators import operators
 from nho.learned.methods import METHODS, new_matcher
-from nho.learned.operator_tensors import operators
 from nho.learned.training import Plan, State
 from nho.learned.training_files import load_state, save_state
 from tests.fuzz import seeds

@@ -15,7 +15,7 @@ from nho.geometry.spectrum import laplacian  # noqa: E402
 from nho.geometry.tangents import gradient, mean_normals, tangent_frames  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
 from nho.learned.diffusion_net import Diffusion, DiffusionNet, OperatorTensors  # noqa: E402
-from nho.learned.operator_tensors import DAMPING, operators  # noqa: E402
+from nho.learned.mesh_operators import DAMPING, operators  # noqa: E402
 
 
 @pytest.fixture(scope="module")

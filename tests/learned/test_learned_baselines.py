@@ -87,7 +87,7 @@ def test_the_network_sees_the_shapes_where_they_were_given(piece, whole):
     other = Mesh(7 * whole.vertices + [4.0, 5.0, 6.0], whole.faces)
     problem = prepare(moved, other, None)
     for side, given in ((problem.partial, moved), (problem.full, other)):
-        seen = anchors_module.where_given(side)
+        seen = anchors_module.at_given_origin(side)
         wanted = given.vertices[side.given_of_solver] / np.sqrt(other.area)
         assert np.allclose(seen.vertices, wanted)
 

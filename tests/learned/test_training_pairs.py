@@ -11,7 +11,7 @@ from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.learned.generated_shapes import KINDS
-from nho.learned.operator_tensors import LOCAL_CHANNELS, local_shape, operators
+from nho.learned.mesh_operators import LOCAL_CHANNELS, local_shape, operators
 from nho.learned.training_pairs import held_out, training_pair
 
 SIZE = (250, 350)

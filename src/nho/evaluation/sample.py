@@ -65,6 +65,22 @@ class PosePair:
     posed_on_full: SurfacePoints
     full_on_posed: SurfacePoints
 
+    @classmethod
+    def of_one_mesh(cls, posed: Mesh, full: Mesh, random: np.random.Generator) -> PosePair:
+        """Two poses of one mesh, the vertices of the first put in a random order.
+
+        The order decides which vertices survive coarsening: few will be the same on both sides.
+        """
+        order = random.permutation(full.n_vertices)
+        place = np.argsort(order)
+        posed = Mesh(posed.vertices[order], place[posed.faces], posed.name)
+        on_full = SurfacePoints.at_vertices(full, order)
+        return cls(posed, full, on_full, SurfacePoints.at_vertices(posed, place))
+
+    def swapped(self) -> PosePair:
+        """The same with the roles of the poses exchanged."""
+        return PosePair(self.full, self.posed, self.full_on_posed, self.posed_on_full)
+
 
 def sample_paths() -> Path:
     """The folder of the shipped files: `full.ply`, `posed.ply`, `truth.npz`, `LICENSE.md`."""
@@ -99,15 +115,13 @@ def load_sample(kind: str = "plane", seed: int = 0) -> Sample:
     pair = load_pair()
     cut = _cut(pair.posed, kind, seed)
     truth = pair.posed_on_full[cut.vertex_of_parent]
-    face_is_kept = np.zeros(pair.posed.n_faces, dtype=bool)
-    face_is_kept[cut.face_of_parent] = True
     return Sample(
         partial=cut.mesh,
         full=pair.full,
         truth_face=truth.face,
         truth_barycentric=truth.barycentric,
         truth_vertex=truth.nearest_vertex(pair.full),
-        truth_region=face_is_kept[pair.full_on_posed.face],
+        truth_region=np.isin(pair.full_on_posed.face, cut.face_of_parent),
     )
 
 

@@ -51,6 +51,14 @@ def nearest_rotations(matrices: np.ndarray) -> FloatArray:
     return rotations
 
 
+def random_rotation(random: np.random.Generator) -> FloatArray:
+    """(3, 3) a rotation, every one as likely as any other."""
+    rotation, triangle = np.linalg.qr(random.standard_normal((3, 3)))
+    rotation = rotation * np.sign(np.diag(triangle))  # makes the distribution uniform
+    rotation[:, 0] *= np.linalg.det(rotation)  # no reflection
+    return rotation
+
+
 def _svd(matrix: np.ndarray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The SVD with the least singular value negated where ``u @ vt`` would reflect."""
     u, strengths, vt = np.linalg.svd(matrix)

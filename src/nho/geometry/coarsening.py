@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from nho.geometry.geodesics import edge_graph
+from nho.geometry.geodesics import edge_graph, nearest_source
 from nho.geometry.mesh import Mesh
 
 _AREA_PER_VERTEX = 0.78  # spacing = sqrt(0.78 area / vertices); measured in canonical order
@@ -149,12 +148,9 @@ class _Cells:
 
     def __init__(self, mesh: Mesh, graph: sp.csr_matrix, chosen: np.ndarray) -> None:
         self._mesh, self._graph, self._chosen = mesh, graph, chosen
-        _, _, source = dijkstra(
-            graph, directed=False, indices=chosen, min_only=True, return_predecessors=True
-        )
         place = np.full(len(mesh.vertices) + 1, -1)  # the last stands for "no source"
         place[chosen] = np.arange(len(chosen))
-        self.cell = place[np.maximum(source, -1)]
+        self.cell = place[nearest_source(graph, chosen)]
         corners = self.cell[mesh.faces]
         self._meeting = np.flatnonzero((corners != np.roll(corners, 1, axis=1)).all(axis=1))
         corners = corners[self._meeting]

@@ -62,6 +62,14 @@ def distances_from(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
     return np.atleast_2d(dijkstra(graph, directed=False, indices=np.asarray(sources)))
 
 
+def nearest_source(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
+    """(n,) the source nearest to every vertex in the edge graph; -1 where there is no path."""
+    _, _, source = dijkstra(
+        graph, directed=False, indices=sources, min_only=True, return_predecessors=True
+    )
+    return np.maximum(source, -1)
+
+
 @dataclass(frozen=True)
 class Neighbourhoods:
     """The nearest vertices of every vertex by edge-graph distance, itself excluded.

@@ -1,6 +1,6 @@
 """Linear and eigen-solvers with fallbacks, and one clear error when all of them fail.
 
-`attempted` is the one place where a failure of SuperLU, ARPACK or LAPACK is caught: every solve
+`first_success` is the one place where a failure of SuperLU, ARPACK or LAPACK is caught: every solve
 is a list of attempts, each a little more forgiving than the one before. Shifts that help a matrix
 which is singular to working precision are relative to the matrix itself.
 """
@@ -58,7 +58,7 @@ def factorised(matrix: sp.spmatrix, name: str = "the surface") -> Factor:
 
     attempts = {"as it is": lambda: Factor(plain_lu(matrix), name)}
     attempts |= {f"with {share:g} of its diagonal more": with_more(share) for share in _SHIFTS}
-    return attempted(name, "a linear system", attempts)
+    return first_success(name, "a linear system", attempts)
 
 
 def plain_lu(matrix: sp.csc_matrix) -> spla.SuperLU:
@@ -83,10 +83,10 @@ def lowest_dense(matrix: np.ndarray, count: int, name: str) -> tuple[np.ndarray,
         values, vectors = scipy.linalg.eigh(matrix, driver="evd")
         return values[:count], vectors[:, :count]
 
-    return attempted(name, "the eigenproblem", {"fast": some, "by another method": all_of_them})
+    return first_success(name, "the eigenproblem", {"fast": some, "by another method": all_of_them})
 
 
-def attempted(name: str, what: str, attempts: Mapping[str, Callable[[], Solution]]) -> Solution:
+def first_success(name: str, what: str, attempts: Mapping[str, Callable[[], Solution]]) -> Solution:
     """What the first attempt that works returns.
 
     Parameters

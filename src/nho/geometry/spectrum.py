@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from nho.geometry.mesh import Mesh
-from nho.geometry.solvers import attempted, lowest_dense, plain_lu
+from nho.geometry.solvers import first_success, lowest_dense, plain_lu
 from nho.runtime.cache import Cache
 
 _DENSE_BELOW = 400  # unknowns; below it a dense solve is faster, and exact
@@ -160,7 +160,7 @@ def _shift_invert(
         "a larger shift": lambda: shifted(10 * unit),
         "more Lanczos vectors": lambda: shifted(10 * unit, min(n - 1, 4 * count + 50)),
     }
-    return attempted(name, "the eigenproblem", attempts)
+    return first_success(name, "the eigenproblem", attempts)
 
 
 def fixed_signs(functions: np.ndarray, mass: np.ndarray) -> np.ndarray:

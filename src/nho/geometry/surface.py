@@ -32,6 +32,11 @@ class SurfacePoints:
         return SurfacePoints(self.face[rows], self.barycentric[rows])
 
     @classmethod
+    def none(cls, count: int) -> SurfacePoints:
+        """No point, ``count`` times."""
+        return cls(np.full(count, -1), np.full((count, 3), np.nan))
+
+    @classmethod
     def at_vertices(cls, mesh: Mesh, vertices: np.ndarray) -> SurfacePoints:
         """Vertices as surface points; an index of -1 (or a vertex of no face) is no point."""
         vertices = np.asarray(vertices, dtype=np.int64)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from nho.errors import InputError
 from nho.learned.diffusion_net import Turning
-from nho.learned.operator_tensors import LOCAL_CHANNELS
+from nho.learned.mesh_operators import LOCAL_CHANNELS
 
 Inputs = Literal["xyz", "xyz+normals", "hks", "local"]
 Frame = Literal["given", "centred"]
@@ -27,7 +27,7 @@ class Architecture:
         Name of the method in `nho.learned.methods`.
     inputs : {"xyz", "xyz+normals", "hks", "local"}
         Values at the vertices that go in: coordinates, with normals; or what does not change when a
-        surface is moved: heat kernel signatures, or `nho.learned.operator_tensors.local_shape`.
+        surface is moved: heat kernel signatures, or `nho.learned.mesh_operators.local_shape`.
     frame : {"given", "centred"}
         Coordinates as given, or from each surface's own centre. Networks trained on a data set
         whose shapes lie in one frame want it kept.

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nho.learned.operator_tensors import Operators
+from nho.learned.mesh_operators import Operators
 
 _HIDDEN_LAYERS = 2  # of the network at each vertex, as wide as the block
 

@@ -122,11 +122,11 @@ def _check_count(problem: Problem, method: str, count: int) -> None:
 def features_of(method: str, problem: Problem, run: Run) -> Features:
     """Features of a pair by a method, on the solver's meshes."""
     matcher = matcher_for(method, run.settings.checkpoints)
-    partial, full = where_given(problem.partial), where_given(problem.full)
+    partial, full = at_given_origin(problem.partial), at_given_origin(problem.full)
     return matcher.features(partial, full, run.settings.recipe.laplacian, run.pool)
 
 
-def where_given(side: PreparedShape) -> Mesh:
+def at_given_origin(side: PreparedShape) -> Mesh:
     """The solver's mesh at the origin of the file: networks of coordinates depend on it.
 
     It stays in the solver's unit.

@@ -15,7 +15,6 @@ from nho.evaluation.sample import PosePair, load_pair
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
-from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, sphere, torus
 
 _TIPS = 5  # of a body: head, hands and feet
@@ -36,9 +35,8 @@ def body(random: np.random.Generator) -> PosePair:
         )
         for mesh in (pair.posed, pair.full)
     )
-    if random.random() < 0.5:
-        return PosePair(posed, full, pair.posed_on_full, pair.full_on_posed)
-    return PosePair(full, posed, pair.full_on_posed, pair.posed_on_full)
+    made = PosePair(posed, full, pair.posed_on_full, pair.full_on_posed)
+    return made if random.random() < 0.5 else made.swapped()
 
 
 def limbs(random: np.random.Generator) -> PosePair:
@@ -239,14 +237,7 @@ def _two_poses(
     posed, full = (
         Mesh(_bent(vertices() * _near_one(random), random, most), faces, name) for _ in range(2)
     )
-    # The order decides which vertices survive coarsening: few will then be the same on both sides.
-    order = random.permutation(full.n_vertices)
-    place = np.argsort(order)
-    posed = Mesh(posed.vertices[order], place[faces], name)
-    on_full, on_posed = (
-        SurfacePoints.at_vertices(mesh, to) for mesh, to in ((full, order), (posed, place))
-    )
-    return PosePair(posed, full, on_full, on_posed)
+    return PosePair.of_one_mesh(posed, full, random)
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:

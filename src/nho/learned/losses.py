@@ -14,7 +14,6 @@ from torch.nn import functional
 
 from nho.learned.functional_maps import regularised_map, soft_map, unit_rows
 from nho.learned.matcher import Matcher, Output
-from nho.learned.methods import ULRSSM
 from nho.learned.network_input import NetworkInput
 from nho.learned.training_examples import TrainingExample
 
@@ -89,10 +88,14 @@ def dpfm(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
 def ulrssm(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
     """The two functional maps agree, and keep areas (Cao et al. 2023); and the truth, for a start.
 
-    The original learns without truth, from far more shapes and steps.
+    One map is solved for from the features, the other is that of the nearest features, which alone
+    are needed to match. The original learns without truth, from far more shapes and steps, and may
+    train a few more on the pair at hand.
     """
-    assert isinstance(matcher, ULRSSM)
-    solved, of_matches = matcher.both_maps(output, example.partial, example.full)
+    weight, temperature = matcher.architecture.map_weight, matcher.architecture.temperature
+    solved = regularised_map(example.partial, example.full, output.partial, output.full, weight)
+    soft = soft_map(output.partial, output.full, temperature)
+    of_matches = example.partial.project(soft @ example.full.functions)
     return (
         map_difference(solved, of_matches)
         + orthogonality(solved, example.partial, example.full)
@@ -101,7 +104,11 @@ def ulrssm(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor
 
 
 def wormhole(matcher: Matcher, output: Output, example: TrainingExample) -> Tensor:
-    """Reliable distances and areas are kept (Bracha et al. 2024); and the truth, for a start."""
+    """Reliable distances and areas are kept (Bracha et al. 2024); and the truth, for a start.
+
+    A distance counts only if the missing part cannot hold a shorter way: its ends are nearer to
+    each other than by any way over the boundary.
+    """
     soft = soft_map(output.partial, output.full, matcher.architecture.temperature)
     of_matches = example.partial.project(soft @ example.full.functions)
     distances = example.partial_distances, example.full_distances

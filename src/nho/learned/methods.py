@@ -42,33 +42,6 @@ class DPFM(Matcher):
         return Output(own, other, matrix, here, there)
 
 
-class ULRSSM(Matcher):
-    """Unsupervised learning of robust spectral shape matching (Cao, Roetzer and Bernard 2023).
-
-    Trained so that the functional map its features solve for and the one that its nearest features
-    make are the same. To match, only the latter is needed: the nearest features, smoothed by 200
-    eigenfunctions. The original may train a few more steps on the pair at hand; this one does not.
-    """
-
-    def both_maps(
-        self, output: Output, partial: NetworkInput, full: NetworkInput
-    ) -> tuple[Tensor, Tensor]:
-        """(k, k) functional maps that training brings together: solved for, and of soft matches."""
-        weight, temperature = self.architecture.map_weight, self.architecture.temperature
-        solved = regularised_map(partial, full, output.partial, output.full, weight)
-        pulled = soft_map(output.partial, output.full, temperature) @ full.functions
-        return solved, partial.project(pulled)
-
-
-class Wormhole(Matcher):
-    """Features learned from distances that a cut cannot shorten (Bracha, Dages and Kimmel 2024).
-
-    What is new is the loss: a distance between two points counts only if the missing part cannot
-    hold a shorter way, as its ends are nearer to each other than by any way over the boundary. To
-    match, the nearest features are smoothed by 200 eigenfunctions.
-    """
-
-
 class EchoMatch(Matcher):
     """Overlap from what comes back from the other shape (Xie et al. 2025).
 
@@ -161,8 +134,8 @@ def echoes(
 
 METHODS: dict[str, type[Matcher]] = {
     "dpfm": DPFM,
-    "ulrssm": ULRSSM,
-    "wormhole": Wormhole,
+    "ulrssm": Matcher,  # nothing but the loss is new, see `nho.learned.losses`
+    "wormhole": Matcher,
     "echomatch": EchoMatch,
 }
 

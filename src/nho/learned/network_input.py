@@ -12,7 +12,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.learned.architecture import CHANNELS, Architecture
 from nho.learned.diffusion_net import OperatorTensors
-from nho.learned.operator_tensors import Operators, heat_kernel_signature, local_shape, operators
+from nho.learned.mesh_operators import Operators, heat_kernel_signature, local_shape, operators
 
 _FEWEST = 4  # vertices that have any spectrum worth the name
 

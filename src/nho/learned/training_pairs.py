@@ -12,6 +12,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.evaluation.sample import PosePair
+from nho.geometry.alignment import random_rotation
 from nho.geometry.coarsening import Coarse, coarsened
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints, project
@@ -86,15 +87,14 @@ def _with_truth(
     """Scale, rotations and truth. Vertices of the coarse meshes are vertices of the fine ones."""
     points = poses.posed_on_full[posed.vertex[cut.vertex_of_parent]]
     truth, vertex = _onto_coarse(points, poses.full, full)
-    kept = np.zeros(posed.mesh.n_faces, dtype=bool)
-    kept[cut.face_of_parent] = True
     back, _ = _onto_coarse(poses.full_on_posed[full.vertex], poses.posed, posed)
     # Poses differ in area as no two scans of one surface do: each is brought to its own unit.
     partial_mesh, full_mesh = (
-        mesh.moved(mesh.vertices @ _any_rotation(random) / np.sqrt(uncut.area))
+        mesh.moved(mesh.vertices @ random_rotation(random) / np.sqrt(uncut.area))
         for mesh, uncut in ((cut.mesh, posed.mesh), (full.mesh, full.mesh))
     )
-    return TrainingPair(partial_mesh, full_mesh, truth, vertex, kept[back.face])
+    region = np.isin(back.face, cut.face_of_parent)
+    return TrainingPair(partial_mesh, full_mesh, truth, vertex, region)
 
 
 def _onto_coarse(
@@ -115,11 +115,3 @@ def _onto_coarse(
     found = SurfacePoints.at_vertices(mesh, vertex)
     found.face[near], found.barycentric[near] = closest.face[near], closest.barycentric[near]
     return found, vertex
-
-
-def _any_rotation(random: np.random.Generator) -> np.ndarray:
-    """(3, 3) a rotation, every one as likely as any other."""
-    frame, upper = np.linalg.qr(random.standard_normal((3, 3)))
-    frame = frame * np.sign(np.diag(upper))
-    frame[:, 0] *= np.linalg.det(frame)
-    return frame

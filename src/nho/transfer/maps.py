@@ -87,7 +87,7 @@ class SurfaceMap:
         inside = np.nan_to_num(places.barycentric).reshape(-1, 3, 3)
         mixed = np.einsum("nc,ncw->nw", weights, inside)
         one_face = (on_face == on_face[:, :1]).all(axis=1)
-        found = _no_points(len(points))
+        found = SurfacePoints.none(len(points))
         rows = there[one_face]
         found.face[rows], found.barycentric[rows] = on_face[one_face, 0], mixed[one_face]
         rest = ~one_face
@@ -101,7 +101,7 @@ class SurfaceMap:
 
     def to_partial(self, points: SurfacePoints) -> SurfacePoints:
         """Points on the partial shape for points on the full one; none outside the region."""
-        found = _no_points(len(points))
+        found = SurfacePoints.none(len(points))
         corners = self.full.faces[np.maximum(points.face, 0)]
         weights = np.nan_to_num(points.barycentric)
         covered = (weights * self.region[corners]).sum(axis=1) >= _ENOUGH
@@ -163,10 +163,6 @@ class SurfaceMap:
             jump = (apart > _JUMP * self.scale * rest) & (apart > least)
             torn |= jump & used[:, i] & used[:, j]
         return torn
-
-
-def _no_points(count: int) -> SurfacePoints:
-    return SurfacePoints(np.full(count, -1), np.full((count, 3), np.nan))
 
 
 def _check_limits(min_confidence: float, reach: float) -> None:

@@ -121,7 +121,7 @@ class Landmarks:
             ``"partial"`` or ``"full"``, for the remedy in messages.
         """
         names = np.array(self.names, dtype=object)
-        out = SurfacePoints(np.full(len(self), -1), np.full((len(self), 3), np.nan))
+        out = SurfacePoints.none(len(self))
         gaps = np.zeros(len(self))
         for kind in (VERTEX, FACE, POSITION):
             rows = self.kind == kind

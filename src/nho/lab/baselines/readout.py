@@ -53,7 +53,7 @@ def solution_without_anchors(
     """
     count = problem.partial.mesh.n_vertices
     if points is None:
-        points = SurfacePoints(np.full(count, -1), np.full((count, 3), np.nan))
+        points = SurfacePoints.none(count)
         confidence = np.zeros(count)
     if region_score is None:
         full = problem.full.mesh

@@ -81,8 +81,7 @@ def decimated(mesh: Mesh, share: float) -> Mesh:
 def _laid_on(target: Mesh, source: Mesh, points: SurfacePoints) -> SurfacePoints:
     """The closest points on ``target`` of points on ``source``."""
     known = points.face >= 0
-    face = np.full(len(points), -1, dtype=np.int64)
-    barycentric = np.full((len(points), 3), np.nan)
+    laid = SurfacePoints.none(len(points))
     there, _ = project(target, points[known].positions(source))
-    face[known], barycentric[known] = there.face, there.barycentric
-    return SurfacePoints(face, barycentric)
+    laid.face[known], laid.barycentric[known] = there.face, there.barycentric
+    return laid

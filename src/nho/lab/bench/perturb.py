@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nho.errors import InputError
+from nho.geometry.alignment import random_rotation
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import METHODS as SAMPLINGS
 from nho.lab.bench.datasets import AnnotatedPair
@@ -178,10 +179,7 @@ def present(pair: AnnotatedPair, conditions: Conditions) -> PresentedPair:
 
 def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:
     """The mesh turned about the origin by a uniformly random rotation."""
-    matrix, triangle = np.linalg.qr(random.standard_normal((3, 3)))
-    matrix = matrix * np.sign(np.diag(triangle))  # makes the distribution uniform
-    matrix[:, 0] *= np.linalg.det(matrix)  # no reflection
-    return mesh.moved(mesh.vertices @ matrix.T)
+    return mesh.moved(mesh.vertices @ random_rotation(random).T)
 
 
 def _moved(

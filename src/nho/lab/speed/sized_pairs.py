@@ -16,7 +16,7 @@ from nho.evaluation.ground_truth import GroundTruth
 from nho.evaluation.sample import load_sample
 from nho.geometry.coarsening import coarsened
 from nho.geometry.mesh import Mesh
-from nho.geometry.subdivision import subdivided
+from nho.geometry.subdivision import Subdivided, subdivided
 from nho.geometry.surface import SurfacePoints, project
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 
@@ -100,61 +100,33 @@ def sized_pair(pair: AnnotatedPair, size: int) -> SizedPair:
     """The pair with about ``size`` vertices on the full shape, and the partial one as dense."""
     anchors = pair.anchors(ANCHORS)
     share = len(pair.partial.vertices) / len(pair.full.vertices)
-    m = _resized(pair.partial, round(size * share), anchors[:, 0])
-    n = _resized(pair.full, size, anchors[:, 1])
-    known = np.flatnonzero(m.origin >= 0)
-    known = known[pair.truth.points.face[m.origin[known]] >= 0]
+    partial, old_partial = _resized(pair.partial, round(size * share), anchors[:, 0])
+    full, old_full = _resized(pair.full, size, anchors[:, 1])
+    known = np.flatnonzero(pair.truth.points.face[old_partial] >= 0)
     # True points lie on the old surface; the new one runs within a small part of an edge of it.
-    at, _ = project(n.mesh, pair.truth.points[m.origin[known]].positions(pair.full))
-    face = np.full(len(m.origin), -1, dtype=np.int64)
-    barycentric = np.full((len(m.origin), 3), np.nan)
-    face[known], barycentric[known] = at.face, at.barycentric
-    unit = 1 / np.sqrt(n.mesh.area)
+    at, _ = project(full.mesh, pair.truth.points[old_partial[known]].positions(pair.full))
+    truth = SurfacePoints.none(partial.mesh.n_vertices)
+    truth.face[known], truth.barycentric[known] = at.face, at.barycentric
+    unit = 1 / np.sqrt(full.mesh.area)
+    places = [_places(old, rows) for old, rows in zip((old_partial, old_full), anchors.T)]
     return SizedPair(
         pair.name,
-        m.mesh.scaled(unit),
-        n.mesh.scaled(unit),
-        np.stack([m.place[anchors[:, 0]], n.place[anchors[:, 1]]], axis=1),
-        SurfacePoints(face, barycentric),
-        n.grown(pair.truth.region),
+        partial.mesh.scaled(unit),
+        full.mesh.scaled(unit),
+        np.stack(places, axis=1),
+        truth,
+        full.grown(pair.truth.region[old_full]),
     )
 
 
-@dataclass(frozen=True)
-class _Resized:
-    """A mesh of another size and its old vertices.
-
-    Attributes
-    ----------
-    origin : (n,) int array
-        Old vertex at the place of every new one; -1 = there was none.
-    place : (n_old,) int array
-        New vertex at the place of every old one; -1 = it is gone.
-    steps : tuple of (k, 2) int arrays
-        As in `nho.geometry.subdivision.Subdivided`.
-    """
-
-    mesh: Mesh
-    origin: np.ndarray
-    place: np.ndarray
-    steps: tuple[np.ndarray, ...] = ()
-
-    def grown(self, mask: np.ndarray) -> np.ndarray:
-        """A bool per old vertex -> a bool per new one."""
-        mask = mask[self.origin[self.origin >= 0]]
-        for ends in self.steps:
-            mask = np.concatenate([mask, mask[ends].all(axis=1)])
-        return mask
-
-
-def _resized(mesh: Mesh, count: int, keep: np.ndarray) -> _Resized:
-    n = len(mesh.vertices)
-    if count >= n:
-        fine = subdivided(mesh, count)
-        origin = np.full(count, -1, dtype=np.int64)
-        origin[:n] = np.arange(n)
-        return _Resized(fine.mesh, origin, np.arange(n), fine.steps)
+def _resized(mesh: Mesh, count: int, keep: np.ndarray) -> tuple[Subdivided, np.ndarray]:
+    """The mesh of another size, and the (k,) old vertices that its first k vertices are."""
+    if count >= mesh.n_vertices:
+        return subdivided(mesh, count), np.arange(mesh.n_vertices)
     coarse = coarsened(mesh, count, keep)
-    place = np.full(n, -1, dtype=np.int64)
-    place[coarse.vertex] = np.arange(len(coarse.vertex))
-    return _Resized(coarse.mesh, coarse.vertex, place)
+    return Subdivided(coarse.mesh, ()), coarse.vertex
+
+
+def _places(old: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """(m,) places of (m,) vertices among the ascending old ones; -1 = it is gone."""
+    return np.where(np.isin(vertices, old), np.searchsorted(old, vertices), -1)

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from nho.errors import InputError
 from nho.evaluation.ground_truth import GroundTruth, region_around
-from nho.geometry.geodesics import edge_graph
+from nho.geometry.geodesics import edge_graph, nearest_source
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
@@ -145,13 +145,7 @@ def true_region(
     """
     if annotated is None or kept is None:
         return region_around(full, points)
-    _, _, source = dijkstra(
-        edge_graph(full),
-        directed=False,
-        indices=annotated,
-        min_only=True,
-        return_predecessors=True,
-    )
+    source = nearest_source(edge_graph(full), annotated)
     is_kept = np.zeros(len(full.vertices), dtype=bool)
     is_kept[annotated[kept]] = True
     return np.where(source >= 0, is_kept[source], False)

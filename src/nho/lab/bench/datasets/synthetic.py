@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from nho.evaluation.ground_truth import GroundTruth
-from nho.evaluation.sample import load_pair
+from nho.evaluation.sample import PosePair, load_pair
 from nho.geometry.coarsening import coarsened
 from nho.geometry.mesh import Mesh
-from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.surface import project
 from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_balls, cut_by_plane, torus
 from nho.lab.bench.datasets.pair import AnnotatedPair, Listing
 
@@ -28,29 +28,10 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Surfaces:
-    """Two uncut meshes of the same surface in two poses, and the map both ways.
-
-    Attributes
-    ----------
-    posed, full : Mesh
-    posed_on_full : SurfacePoints
-        True point on ``full`` of every vertex of ``posed``.
-    full_on_posed : SurfacePoints
-        The other way round.
-    """
-
-    posed: Mesh
-    full: Mesh
-    posed_on_full: SurfacePoints
-    full_on_posed: SurfacePoints
-
-
-@dataclass(frozen=True)
 class _Recipe:
     """How a pair is made; sizes are the vertices asked for, before the cut."""
 
-    make: Callable[[int], Surfaces]
+    make: Callable[[int], PosePair]
     cut: str
     seed: int
     posed_size: int
@@ -66,14 +47,12 @@ def load(name: str) -> AnnotatedPair:
     """One pair."""
     surfaces, recipe = uncut(name), _RECIPES[name]
     cut = _cut(surfaces.posed, recipe.cut, recipe.seed)
-    face_is_kept = np.zeros(len(surfaces.posed.faces), dtype=bool)
-    face_is_kept[cut.face_of_parent] = True
     points = surfaces.posed_on_full[cut.vertex_of_parent]
-    region = face_is_kept[surfaces.full_on_posed.face]
+    region = np.isin(surfaces.full_on_posed.face, cut.face_of_parent)
     return AnnotatedPair(name, cut.mesh, surfaces.full, GroundTruth(points, region))
 
 
-def uncut(name: str) -> Surfaces:
+def uncut(name: str) -> PosePair:
     """The two meshes of a pair before anything is cut away."""
     recipe = _RECIPES[name]
     fine = recipe.make(recipe.seed)
@@ -82,18 +61,16 @@ def uncut(name: str) -> Surfaces:
     on_full = fine.posed_on_full[posed.vertex].positions(fine.full)
     on_posed = fine.full_on_posed[full.vertex].positions(fine.posed)
     to_full, to_posed = project(full.mesh, on_full)[0], project(posed.mesh, on_posed)[0]
-    return Surfaces(posed.mesh, full.mesh, to_full, to_posed)
+    return PosePair(posed.mesh, full.mesh, to_full, to_posed)
 
 
-def _body(seed: int) -> Surfaces:
+def _body(seed: int) -> PosePair:
     """The shipped body; even seeds cut the template instead of the pose."""
     sample = load_pair()
-    if seed % 2:
-        return Surfaces(sample.posed, sample.full, sample.posed_on_full, sample.full_on_posed)
-    return Surfaces(sample.full, sample.posed, sample.full_on_posed, sample.posed_on_full)
+    return sample if seed % 2 else sample.swapped()
 
 
-def _bean(seed: int) -> Surfaces:
+def _bean(seed: int) -> PosePair:
     """A long bumpy body, straight and bent about an axis: lengths change by up to a third."""
     full = bumpy_sphere(5, seed)
     full = Mesh(full.vertices * [0.9, 2.2, 0.8], full.faces, "bean")
@@ -101,10 +78,11 @@ def _bean(seed: int) -> Surfaces:
     curvature = 0.25
     radius, angle = 1 / curvature - x, curvature * y
     bent = np.column_stack([1 / curvature - radius * np.cos(angle), radius * np.sin(angle), z])
-    return _from_one_mesh(Mesh(bent, full.faces, "bent bean"), full, seed)
+    posed = Mesh(bent, full.faces, "bent bean")
+    return PosePair.of_one_mesh(posed, full, np.random.default_rng(seed))
 
 
-def _ring(seed: int) -> Surfaces:
+def _ring(seed: int) -> PosePair:
     """A ring of uneven thickness, flat and warped like a saddle."""
     phase = np.random.default_rng(seed).uniform(0, 2 * np.pi, size=3)
     plain = torus(144, 60, 0.35)
@@ -116,20 +94,8 @@ def _ring(seed: int) -> Surfaces:
     full = Mesh(centre * width[:, None] + tube, plain.faces, "ring")
     lift = 0.25 * np.cos(2 * angle + phase[2])
     warped = full.vertices + np.column_stack([np.zeros((len(angle), 2)), lift])
-    return _from_one_mesh(Mesh(warped, full.faces, "warped ring"), full, seed)
-
-
-def _from_one_mesh(posed: Mesh, full: Mesh, seed: int) -> Surfaces:
-    """Two poses with the same vertices; the posed one in another order."""
-    # The order decides which vertices survive coarsening: few will then be the same on both sides.
-    order = np.random.default_rng(seed).permutation(len(full.vertices))
-    place = np.argsort(order)
-    other = Mesh(posed.vertices[order], place[posed.faces], posed.name)
-    to_full, to_posed = (
-        SurfacePoints.at_vertices(full, order),
-        SurfacePoints.at_vertices(other, place),
-    )
-    return Surfaces(other, full, to_full, to_posed)
+    posed = Mesh(warped, full.faces, "warped ring")
+    return PosePair.of_one_mesh(posed, full, np.random.default_rng(seed))
 
 
 def _cut(mesh: Mesh, kind: str, seed: int) -> Cut:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.csgraph import dijkstra
 
 from nho.errors import InputError
 from nho.evaluation.metrics import region_scores
-from nho.geometry.geodesics import edge_graph
+from nho.geometry.geodesics import edge_graph, nearest_source
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import AnnotatedPair
@@ -121,13 +120,7 @@ class Case:
         colours = partner_colours(points, self)
         if not len(known):
             return colours
-        _, _, source = dijkstra(
-            edge_graph(self.pair.partial),
-            directed=False,
-            indices=known,
-            min_only=True,
-            return_predecessors=True,
-        )
+        source = nearest_source(edge_graph(self.pair.partial), known)
         return np.where((source >= 0)[:, None], colours[source], colours)
 
 
