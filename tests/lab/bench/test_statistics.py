@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
+from nho.evaluation.metrics import success_curve
+from nho.lab.bench.scores import PCK_THRESHOLDS
 from nho.lab.bench.statistics import (
-    PCK_THRESHOLDS,
     band,
     bootstrap,
-    mean_pck,
     paired_difference,
     pck_per_pair,
     per_pair,
-    success_curve,
     summary_cell,
 )
 
@@ -106,12 +105,12 @@ def test_pck_averages_trials_before_pairs() -> None:
         row("b", "1", pck=curve(80)),
         row("c", "", pck=""),
     ]
-    assert mean_pck(rows).tolist() == [50.0] * 50
-    assert list(pck_per_pair(rows)) == ["a", "b"]
+    found = {pair: shares.tolist() for pair, shares in pck_per_pair(rows).items()}
+    assert found == {"a": [20.0] * 50, "b": [80.0] * 50}
     assert PCK_THRESHOLDS[[0, 1, -1]].tolist() == [0.5, 1.0, 25.0]
-    assert np.isnan(mean_pck(rows[4:])).all()
+    assert pck_per_pair(rows[4:]) == {}
 
 
 def test_a_pck_of_other_length_is_refused() -> None:
     with pytest.raises(InputError, match="pair a"):
-        mean_pck([row("a", "1", pck="1 2 3")])
+        pck_per_pair([row("a", "1", pck="1 2 3")])

@@ -21,7 +21,8 @@ from scipy.sparse.csgraph import dijkstra
 from nho.evaluation.metrics import geodesic_errors
 from nho.geometry.geodesics import edge_graph
 from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
-from nho.lab.bench.figures.curves import save, trust_figure
+from nho.lab.bench.figures.curves import trust_figure
+from nho.lab.bench.figures.plotstyle import save
 from nho.lab.bench.scores import RISK_COVERAGES, reliability, risk_at_coverages, risk_half
 from nho.problem.preparation import prepare
 from nho.recipes.guided import recipe as guided

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from nho.lab.bench.tabular import BEST, NOTHING, SECOND, Cell, Table, group_starts, legend, marks
+from nho.lab.bench.tabular import BEST, NO_VALUE, SECOND, Cell, Table, group_starts, legend, marks
 
 _SPECIAL = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -140,7 +140,7 @@ def _body(table: Table) -> Iterator[str]:
 
 
 def _cell(cell: Cell, mark: str) -> str:
-    value = cell.text if cell.text == NOTHING else cell.text.replace("-", "$-$")
+    value = cell.text if cell.text == NO_VALUE else cell.text.replace("-", "$-$")
     if mark == BEST:
         value = rf"\textbf{{{value}}}"
     elif mark == SECOND:

@@ -79,32 +79,34 @@ class Conditions:
 
     def as_text(self) -> dict[str, str]:
         """The conditions as columns of a table; "-" for what plays no part."""
-        return {
-            "anchors": str(self.anchors),
-            "sampling": self.sampling,
-            "bad": f"{self.bad:.12g}",
-            "bad_kind": self.bad_kind if self.bad else "-",
-            "bad_seed": str(self.bad_seed) if self.bad else "-",
-            "partial_scale": f"{self.partial_scale:.12g}",
-            "rotate": "-" if self.rotate is None else str(self.rotate),
-            "input_scale": self.input_scale,
-            "full_faces": f"{self.full_faces:.12g}",
-        }
+        unused = [] if self.bad else ["bad_kind", "bad_seed"]
+        unused += ["rotate"] if self.rotate is None else []
+        found = {}
+        for name, kind in _KINDS.items():
+            value = getattr(self, name)
+            text = f"{value:.12g}" if kind is float else str(value)
+            found[name] = "-" if name in unused else text
+        return found
 
     @classmethod
     def from_text(cls, row: Mapping[str, str]) -> Conditions:
         """The inverse of `as_text`; other columns do not matter."""
-        return cls(
-            anchors=int(row["anchors"]),
-            sampling=row["sampling"],
-            bad=float(row["bad"]),
-            bad_kind="random" if row["bad_kind"] == "-" else row["bad_kind"],
-            bad_seed=0 if row["bad_seed"] == "-" else int(row["bad_seed"]),
-            partial_scale=float(row["partial_scale"]),
-            rotate=None if row["rotate"] == "-" else int(row["rotate"]),
-            input_scale=row["input_scale"],
-            full_faces=float(row["full_faces"]),
-        )
+        left_out = [name for name in ("bad_kind", "bad_seed", "rotate") if row[name] == "-"]
+        given = {name: kind(row[name]) for name, kind in _KINDS.items() if name not in left_out}
+        return cls(**given)
+
+
+_KINDS: dict[str, type] = {  # of every condition, in the order of the columns
+    "anchors": int,
+    "sampling": str,
+    "bad": float,
+    "bad_kind": str,
+    "bad_seed": int,
+    "partial_scale": float,
+    "rotate": int,
+    "input_scale": str,
+    "full_faces": float,
+}
 
 
 def conditions_text(row: Mapping[str, str]) -> str:

@@ -12,23 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.errors import InputError
-from nho.evaluation.metrics import success_curve
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.scores import PCK_THRESHOLDS
 from nho.lab.bench.tabular import Cell
-
-__all__ = [
-    "PCK_THRESHOLDS",
-    "Difference",
-    "band",
-    "bootstrap",
-    "mean_pck",
-    "paired_difference",
-    "pck_per_pair",
-    "per_pair",
-    "success_curve",
-    "summary_cell",
-]
 
 _BATCH = 100  # draws at once: bounds the memory of wide bands
 
@@ -67,12 +53,6 @@ def pck_per_pair(rows: Iterable[ResultRow]) -> dict[str, np.ndarray]:
             )
         found[pair] = np.array(trials, dtype=float).mean(axis=0)
     return found
-
-
-def mean_pck(rows: Iterable[ResultRow]) -> np.ndarray:
-    """(50,) mean over pairs of the shares in percent at `PCK_THRESHOLDS`; NaN if there is none."""
-    pairs = list(pck_per_pair(rows).values())
-    return np.mean(pairs, axis=0) if pairs else np.full(len(PCK_THRESHOLDS), np.nan)
 
 
 def bootstrap(values: np.ndarray, seed: int = 0, draws: int = 2000) -> tuple[float, float]:

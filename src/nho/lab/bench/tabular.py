@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 BEST, SECOND = "best", "second"
-NOTHING = "-"
+NO_VALUE = "-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -35,7 +35,7 @@ class Cell:
     @property
     def text(self) -> str:
         """The value as it is shown, without its interval."""
-        return NOTHING if math.isnan(self.value) else _shown(self.value, self.digits)
+        return NO_VALUE if math.isnan(self.value) else _shown(self.value, self.digits)
 
     @property
     def interval(self) -> str:
@@ -223,7 +223,7 @@ def _html_sections(table: Table) -> Iterator[Markup]:
 
 def _html_cell(cell: Cell, mark: str) -> Markup:
     shape = {BEST: Markup("<b>{}</b>"), SECOND: Markup("<u>{}</u>")}.get(mark, Markup("{}"))
-    value = shape.format(cell.text.replace("-", "−") if cell.text != NOTHING else "–")
+    value = shape.format(cell.text.replace("-", "−") if cell.text != NO_VALUE else "–")
     return value + Markup(" <small>± {}</small>").format(cell.interval) if cell.interval else value
 
 

@@ -9,17 +9,16 @@ import pytest
 
 from nho.errors import InputError
 from nho.lab.bench.figures.curves import (
-    PUBLISHED,
     Effects,
     Series,
     budget_figure,
     forest_figure,
     pck_figure,
-    save,
     success_figure,
 )
-from nho.lab.bench.figures.plotstyle import method_looks
-from nho.lab.bench.statistics import PCK_THRESHOLDS, Difference
+from nho.lab.bench.figures.plotstyle import PUBLISHED_SUFFIX, method_styles, save
+from nho.lab.bench.scores import PCK_THRESHOLDS
+from nho.lab.bench.statistics import Difference
 from nho.lab.bench.tabular import Cell
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -42,7 +41,7 @@ def pck(ordered: bool = False):
 def budget():
     at = (5.0, 15.0, 25.0, 50.0, 100.0)
     ours = Series("default", at, tuple(Cell(20 / x, 1 / x) for x in at))
-    theirs = Series("NHO" + PUBLISHED, at, tuple(Cell(90 / x) for x in at))
+    theirs = Series("NHO" + PUBLISHED_SUFFIX, at, tuple(Cell(90 / x) for x in at))
     return budget_figure({"error ×100": [ours, theirs], "IoU (%)": [ours]})
 
 
@@ -100,20 +99,20 @@ def test_the_pck_curve_is_the_mean_over_pairs() -> None:
 
 def test_a_method_has_one_colour_in_every_figure() -> None:
     colours = {line(figure(), "default").get_color() for figure in (success, pck)}
-    colours.add(method_looks(["default"])["default"]["color"])
-    colours.add(method_looks(["zzz", "paper", "default"])["default"]["color"])
+    colours.add(method_styles(["default"])["default"]["color"])
+    colours.add(method_styles(["zzz", "paper", "default"])["default"]["color"])
     assert len(colours) == 1
 
 
 def test_different_methods_never_look_alike() -> None:
     names = [*METHODS, "nearest", "PFM", "DPFM + ZoomOut", "new one", "another", "a third"]
-    looks = method_looks(names)
+    looks = method_styles(names)
     assert len({(look["color"], look["marker"]) for look in looks.values()}) == len(names)
 
 
 def test_the_published_is_dashed_in_the_colour_of_its_method() -> None:
-    looks = method_looks(["paper", "NHO" + PUBLISHED])
-    ours, theirs = looks["paper"], looks["NHO" + PUBLISHED]
+    looks = method_styles(["paper", "NHO" + PUBLISHED_SUFFIX])
+    ours, theirs = looks["paper"], looks["NHO" + PUBLISHED_SUFFIX]
     assert ours["color"] == theirs["color"]
     assert ours["linestyle"] == "-" != theirs["linestyle"]
 

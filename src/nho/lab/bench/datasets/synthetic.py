@@ -24,7 +24,7 @@ from nho.geometry.surface import project
 from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_balls, cut_by_plane, torus
 from nho.lab.bench.datasets.pair import AnnotatedPair, Listing
 
-_NOTHING = np.empty(0, dtype=np.int64)
+_NO_VERTICES = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def uncut(name: str) -> PosePair:
     """The two meshes of a pair before anything is cut away."""
     recipe = _RECIPES[name]
     fine = recipe.make(recipe.seed)
-    posed = coarsened(fine.posed, recipe.posed_size, _NOTHING)
-    full = coarsened(fine.full, recipe.full_size, _NOTHING)
+    posed = coarsened(fine.posed, recipe.posed_size, _NO_VERTICES)
+    full = coarsened(fine.full, recipe.full_size, _NO_VERTICES)
     on_full = fine.posed_on_full[posed.vertex].positions(fine.full)
     on_posed = fine.full_on_posed[full.vertex].positions(fine.posed)
     to_full, to_posed = project(full.mesh, on_full)[0], project(posed.mesh, on_posed)[0]

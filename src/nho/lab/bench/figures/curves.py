@@ -12,37 +12,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nho.evaluation.metrics import success_curve
 from nho.lab.bench.figures.plotstyle import (
     BLUE,
     GREY,
-    PUBLISHED,
     VERMILION,
-    method_looks,
-    ordered_looks,
+    method_styles,
+    ordered_styles,
     panel_grid,
     per_row,
-    save,
     shared_legend,
     styled,
 )
-from nho.lab.bench.statistics import PCK_THRESHOLDS, Difference, band, success_curve
+from nho.lab.bench.scores import PCK_THRESHOLDS
+from nho.lab.bench.statistics import Difference, band
 from nho.lab.bench.tabular import Cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = [
-    "PUBLISHED",
-    "Effects",
-    "Series",
-    "budget_figure",
-    "forest_figure",
-    "pck_figure",
-    "save",
-    "success_figure",
-    "trust_figure",
-]
 
 Panels = Mapping[str, Mapping[str, np.ndarray]]
 
@@ -116,7 +104,7 @@ def budget_figure(
         What the numbers are.
     """
     names = dict.fromkeys(line.name for lines in panels.values() for line in lines)
-    looks = method_looks(names)
+    looks = method_styles(names)
     figure, axes = panel_grid(len(panels), 0.8)
     for ax, (title, lines) in zip(axes, panels.items(), strict=True):
         for line in lines:
@@ -181,7 +169,7 @@ def trust_figure(
     risks : {anchors: (k,) mean error there over that of all}
     """
     names = {count: f"{count} anchors" for count in reliability}
-    looks = ordered_looks(list(names.values()))
+    looks = ordered_styles(list(names.values()))
     figure, (left, right) = panel_grid(2, 1.0)
     left.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
     for count, table in reliability.items():
@@ -199,7 +187,7 @@ def trust_figure(
 def _curves(panels: Panels, at: np.ndarray, labels: tuple[str, str], ordered: bool) -> Figure:
     """Mean over the rows of every line, with its band; one panel a title."""
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
-    looks = ordered_looks(names) if ordered else method_looks(names)
+    looks = ordered_styles(names) if ordered else method_styles(names)
     figure, axes = panel_grid(len(panels), 0.95, sharey=True)
     for number, (ax, (title, lines)) in enumerate(zip(axes, panels.items(), strict=True)):
         for name, given in lines.items():

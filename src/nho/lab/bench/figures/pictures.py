@@ -15,8 +15,6 @@ from nho.lab.bench.figures.render import render
 from nho.lab.bench.figures.sheet import DPI, Panel, PanelRow, column_inches, save_sheet
 from nho.report.views import frame, framed, used
 
-__all__ = ["Case", "draw", "draw_discretisation", "draw_support", "draw_transfer"]
-
 _ROWS = 6  # of a sheet; further ones go to the next
 _TALLEST, _FLATTEST = 1.7, 0.6  # height over width of a picture
 _OVERSAMPLE = 3

@@ -1,7 +1,7 @@
 """The one style of all figures, and how they are saved.
 
-A method has the same colour and marker in every figure; what the paper published (`PUBLISHED`
-ends its name) is dashed. Files hold no dates, so that the same figure gives the same bytes.
+A method has the same colour and marker in every figure; what the paper published (its name
+ends with `PUBLISHED_SUFFIX`) is dashed. Files hold no dates: the same figure gives the same bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
 
-PUBLISHED = " (published)"
+PUBLISHED_SUFFIX = " (published)"
 
 # Sizes in points. DejaVu Sans comes with matplotlib, so the files are the same everywhere.
 _STYLE: Any = {  # older matplotlib types its keys as text, newer ones as a list of names
@@ -126,7 +126,7 @@ def save(
     return written
 
 
-def method_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+def method_styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Colour, marker, dashes and weight of the lines of one figure, by method.
 
     Methods that are not in the list above get a colour by their name, or the next one that is
@@ -143,7 +143,7 @@ def method_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
             given[key] = next((look for look in turns if look not in taken), turns[0])
             taken.add(given[key])
         colour, marker = _LOOKS.get(key) or given[key]
-        published = name.endswith(PUBLISHED)
+        published = name.endswith(PUBLISHED_SUFFIX)
         found[name] = {
             "color": colour,
             "marker": marker,
@@ -157,10 +157,10 @@ def method_looks(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 def _key(name: str) -> str:
     """A method's name without what only reads well: case, signs, where it was measured."""
-    return re.sub(r"[^a-z0-9]+", "-", name.removesuffix(PUBLISHED).casefold()).strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", name.removesuffix(PUBLISHED_SUFFIX).casefold()).strip("-")
 
 
-def ordered_looks(names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def ordered_styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Steps of one colour scale, light to dark, whose lightness alone tells their order."""
     import matplotlib
 

@@ -24,7 +24,7 @@ _SIZES = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96] + [128 * i for 
 _CANDIDATES = 1_000_000  # samples tried at once: bounds the memory
 _FLAT = 1e-12  # area over squared length of a face that is seen edge-on, as float64 can tell
 _ON_EDGE = 1e-9  # of a weight: a sample on the common edge of two faces must belong to one of them
-_NOTHING = np.iinfo(np.uint64).max
+_NO_SAMPLE = np.iinfo(np.uint64).max
 
 
 def render(
@@ -132,7 +132,7 @@ def _seen(
     places : (f, 3, 2), nearness : (f, 3)
         Of the corners of the faces.
     """
-    buffer = np.full(width * height, _NOTHING, dtype=np.uint64)
+    buffer = np.full(width * height, _NO_SAMPLE, dtype=np.uint64)
     first = np.ceil(places.min(axis=1) - 0.5).astype(np.int64)
     count = np.floor(places.max(axis=1) - 0.5).astype(np.int64) - first + 1
     hit = np.flatnonzero((count > 0).all(axis=1))
@@ -144,7 +144,7 @@ def _seen(
         for start in range(0, len(members), at_once):
             batch = members[start : start + at_once]
             _draw(buffer, batch, places[batch], nearness[batch], first[batch], box, width)
-    sample = np.flatnonzero(buffer != _NOTHING)
+    sample = np.flatnonzero(buffer != _NO_SAMPLE)
     return sample, (buffer[sample] & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 

@@ -10,7 +10,7 @@ from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import Difference, paired_difference, per_pair
 from nho.lab.bench.studies.robustness import worst
-from nho.lab.bench.studies.scoreboard import NOTHING, cell, chosen, counted, pooled
+from nho.lab.bench.studies.scoreboard import EMPTY_CELL, cell, chosen, counted, pooled
 from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
@@ -52,7 +52,8 @@ def plan(request: StudyRequest) -> list[MatchTask]:
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Differences to the preset, pair by pair, as a table and a figure for each budget."""
-    from nho.lab.bench.figures.curves import Effects, forest_figure, save
+    from nho.lab.bench.figures.curves import Effects, forest_figure
+    from nho.lab.bench.figures.plotstyle import save
 
     tables, figures = [], []
     for count in BUDGETS:
@@ -64,7 +65,13 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         lines = [
             (
                 "(default)",
-                (cell(base, _VERTEX), worst(base), cell(base, "iou"), cell(base, _RISK), NOTHING),
+                (
+                    cell(base, _VERTEX),
+                    worst(base),
+                    cell(base, "iou"),
+                    cell(base, _RISK),
+                    EMPTY_CELL,
+                ),
             )
         ]
         for name, changes in {**PARTS, **ADDED}.items():

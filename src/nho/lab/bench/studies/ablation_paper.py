@@ -8,9 +8,9 @@ from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.studies.scoreboard import (
     BOTH,
+    EMPTY_CELL,
     MEASURED,
-    NOTHING,
-    PUBLISHED,
+    PUBLISHED_TITLE,
     REGION,
     TITLES,
     cell,
@@ -49,7 +49,7 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
     for label, (key, changes) in VARIANTS.items():
         after = chosen(rows, changes=" ".join(changes))
         before = chosen(rows, changes=" ".join((*changes, BEFORE)))
-        error = cell(before, "geodesic_error") if before else NOTHING
+        error = cell(before, "geodesic_error") if before else EMPTY_CELL
         ours.append((label, _in_order(cells(after, BOTH), error)))
         printed = published_cells(
             (*BOTH, "geodesic_error_before_nam"), table="ablation", method=key
@@ -66,7 +66,7 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
             (("region", 4), ("error ×100", 2)),
             (*((TITLES[column], 1) for column in REGION), ("before NAM", 1), ("after NAM", 1)),
         ),
-        (Section(MEASURED, tuple(ours), judged), Section(PUBLISHED, tuple(theirs), judged)),
+        (Section(MEASURED, tuple(ours), judged), Section(PUBLISHED_TITLE, tuple(theirs), judged)),
     )
     return Findings([table])
 

@@ -26,7 +26,8 @@ def plan(request: StudyRequest) -> list[MatchTask]:
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Risk of the surer half, and confidence against the share of good matches."""
-    from nho.lab.bench.figures.curves import save, trust_figure
+    from nho.lab.bench.figures.curves import trust_figure
+    from nho.lab.bench.figures.plotstyle import save
 
     columns = ("geodesic_error", "risk_half", "aurc_ratio", "aurc_best")
     by_budget = {count: chosen(rows, anchors=str(count)) for count in BUDGETS}

@@ -15,7 +15,7 @@ from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
 from nho.lab.bench.studies.scoreboard import (
     MEASURED,
-    PUBLISHED,
+    PUBLISHED_TITLE,
     REGION,
     TITLES,
     better,
@@ -128,7 +128,7 @@ def _correspondence(rows: list[ResultRow], families: list[str], number: str) -> 
     columns = ("low",) * 5 * len(families)
     sections = [Section(MEASURED, ours, columns)]
     if theirs:
-        sections.append(Section(PUBLISHED, theirs, columns))
+        sections.append(Section(PUBLISHED_TITLE, theirs, columns))
     return Table(
         f"correspondence{number}",
         "Mean geodesic error ×100",
@@ -179,7 +179,7 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
         if select(dataset=family, method=key, metric="iou")
     ]
     if printed:
-        sections.append(Section(PUBLISHED, tuple(printed), better(REGION * 4)))
+        sections.append(Section(PUBLISHED_TITLE, tuple(printed), better(REGION * 4)))
     heads = tuple((setting_title(*one), 4) for one in SETTINGS)
     return Table(
         f"localisation-{family}",
@@ -191,7 +191,8 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
 
 
 def _figures(rows: list[ResultRow], families: list[str], folder: Path) -> list[Path]:
-    from nho.lab.bench.figures.curves import pck_figure, save, success_figure
+    from nho.lab.bench.figures.curves import pck_figure, success_figure
+    from nho.lab.bench.figures.plotstyle import save
 
     written: list[Path] = []
     for family in families:

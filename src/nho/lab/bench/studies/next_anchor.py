@@ -23,7 +23,7 @@ from nho.pipeline.matching import match
 from nho.problem.result import MatchResult
 from nho.settings import preset
 
-FIRST, LAST = 4, 8  # anchors a course begins and ends with
+FIRST, LAST = 4, 8  # anchors a sequence begins and ends with
 
 Choice = Callable[[AnnotatedPair, np.ndarray, MatchResult | None], int]
 
@@ -60,7 +60,7 @@ CHOICES: dict[str, Choice] = {
 }
 
 
-def course(
+def anchor_sequence(
     pair: AnnotatedPair, choice: Choice, first: int, last: int, threads: int = 0
 ) -> list[float]:
     """Mean error x100 (at vertices) with ``first`` ... ``last`` anchors."""
@@ -78,7 +78,7 @@ def course(
 
 
 @dataclass(frozen=True)
-class CourseTask:
+class AnchorSequenceTask:
     """A pair that gets one anchor after the other, chosen in one way."""
 
     family: str
@@ -108,20 +108,23 @@ class CourseTask:
     def measure(self, data: Path | None, threads: int) -> Values:
         """Errors with FIRST ... LAST anchors."""
         pair = loaded(self.family, data, self.pair)
-        errors = course(pair, CHOICES[self.choice], FIRST, LAST, threads)
+        errors = anchor_sequence(pair, CHOICES[self.choice], FIRST, LAST, threads)
         text = " ".join(f"{error:.4f}" for error in errors)
         return {"errors": text, "version": version("nho"), **self.stamp}
 
 
-def plan(request: StudyRequest) -> list[CourseTask]:
+def plan(request: StudyRequest) -> list[AnchorSequenceTask]:
     """Every way to choose, on every pair."""
     pairs = request.pairs()[:1] if request.quick else request.pairs()
-    return [CourseTask(family, pair, choice) for family, pair in pairs for choice in CHOICES]
+    return [
+        AnchorSequenceTask(family, pair, choice) for family, pair in pairs for choice in CHOICES
+    ]
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """Mean error against the number of anchors."""
-    from nho.lab.bench.figures.curves import Series, budget_figure, save
+    from nho.lab.bench.figures.curves import Series, budget_figure
+    from nho.lab.bench.figures.plotstyle import save
 
     counts = range(FIRST, LAST + 1)
     lines = []

@@ -10,7 +10,7 @@ from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import per_pair, summary_cell
 from nho.lab.bench.tabular import Cell, Section
 
-NOTHING = Cell(float("nan"))
+EMPTY_CELL = Cell(float("nan"))
 REGION = ("iou", "precision", "recall", "f1")
 BOTH = (*REGION, "geodesic_error")
 TITLES = {
@@ -22,7 +22,7 @@ TITLES = {
     "geodesic_error_vertex": "at vertices",
 }
 MEASURED = "measured here"
-PUBLISHED = "published (the paper's own test pairs)"
+PUBLISHED_TITLE = "published (the paper's own test pairs)"
 
 
 def digits(column: str) -> int:
@@ -74,7 +74,7 @@ def published_cells(columns: Iterable[str], **fields: str) -> tuple[Cell, ...]:
     """Printed numbers, a metric a column; nothing where the paper has none."""
     found = {entry.metric: entry for entry in select(**fields)}
     return tuple(
-        Cell(found[column].number, digits=found[column].decimals) if column in found else NOTHING
+        Cell(found[column].number, digits=found[column].decimals) if column in found else EMPTY_CELL
         for column in columns
     )
 
@@ -96,4 +96,4 @@ def published_section(
 ) -> Section:
     """A row a label; ``of`` turns its key into the fields of the published numbers."""
     rows = tuple((label, published_cells(columns, **of(key))) for label, key in labels)
-    return Section(PUBLISHED, rows, better(columns))
+    return Section(PUBLISHED_TITLE, rows, better(columns))

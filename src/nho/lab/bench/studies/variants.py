@@ -95,14 +95,8 @@ class OneCondition:
     def _figures(
         self, rows: list[ResultRow], present: list[str], theirs: Section, folder: Path
     ) -> list[Path]:
-        from nho.lab.bench.figures.curves import (
-            PUBLISHED,
-            Series,
-            budget_figure,
-            pck_figure,
-            save,
-            success_figure,
-        )
+        from nho.lab.bench.figures.curves import Series, budget_figure, pck_figure, success_figure
+        from nho.lab.bench.figures.plotstyle import PUBLISHED_SUFFIX, save
 
         ious, shares = {}, {}
         for method in methods_of(rows):
@@ -143,7 +137,10 @@ class OneCondition:
                 if key and select(table=self.published, method=key)
             ]
             lines.append(
-                Series(f"paper{PUBLISHED}", *(tuple(part) for part in zip(*printed, strict=True)))
+                Series(
+                    f"paper{PUBLISHED_SUFFIX}",
+                    *(tuple(part) for part in zip(*printed, strict=True)),
+                )
             )
             panels[TITLES[column]] = lines
         return written + save(budget_figure(panels, self._axis), folder / self.name)
