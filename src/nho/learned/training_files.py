@@ -9,7 +9,6 @@ import dataclasses
 import io
 import json
 import math
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from nho.learned.methods import new_matcher
 from nho.learned.training import Plan, State, Trained, Weights, train
 from nho.progress import ProgressCallback, ignore
 from nho.runtime.atomic_file import write_whole
-from nho.runtime.npz import check_archive, read_array
+from nho.runtime.npz import load_arrays
 
 _MOMENTS = ("first", "second")  # of Adam
 _TABLES = ("weights", *_MOMENTS, "best")
@@ -89,12 +88,7 @@ def load_state(path: Path, plan: Plan) -> State:
     """Read an unfinished training of the same plan; another one, or damage, is an `InputError`."""
     remedy = "delete it to start anew, or choose another file"
     try:
-        content = path.read_bytes()
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            check_archive(archive, len(content))
-            arrays = {
-                name.removesuffix(".npy"): read_array(archive, name) for name in archive.namelist()
-            }
+        arrays = load_arrays(path)
         note = json.loads(arrays.pop("note").tobytes().decode())
         same = note["plan"] == json.loads(json.dumps(dataclasses.asdict(plan)))
         step, skipped, best = note["step"], note["skipped"], note["best_loss"]

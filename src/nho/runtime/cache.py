@@ -28,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nho.errors import InputError
-from nho.runtime.npz import check_archive, read_array
+from nho.runtime.npz import load_arrays
 
 log = logging.getLogger(__name__)
 
@@ -242,11 +242,7 @@ def _save(stream: io.BufferedWriter, name: str, arrays: Arrays) -> None:
 
 def _load(stream: io.BufferedReader, name: str) -> dict[str, np.ndarray]:
     """The arrays of an entry, in their order; any exception means that it is damaged."""
-    found = {}
-    with zipfile.ZipFile(stream) as archive:
-        check_archive(archive, stream.seek(0, io.SEEK_END))
-        for member in archive.namelist():
-            found[member.removesuffix(".npy")] = read_array(archive, member)
+    found = load_arrays(stream)
     if found.pop(_DIGEST).tobytes() != _digest(name, found):
         raise ValueError("its content does not match its digest")
     return found

@@ -12,7 +12,7 @@ import os
 import re
 import zipfile
 from collections.abc import Iterable
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -27,15 +27,20 @@ _HEADER = re.compile(
 _MOST_UNPACKED, _ALWAYS_UNPACKED = 20, 256 << 20  # bytes for one of the file, and for any file
 
 
-def load_arrays(path: Path, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Those of the named arrays that are in the file; any exception means that it is damaged."""
-    # Opened once: under the same name there may be another file a moment later.
-    with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
-        check_archive(archive, os.fstat(stream.fileno()).st_size)
-        members = set(archive.namelist())
-        return {
-            name: read_array(archive, f"{name}.npy") for name in names if f"{name}.npy" in members
-        }
+def load_arrays(
+    file: str | os.PathLike[str] | BinaryIO, names: Iterable[str] | None = None
+) -> dict[str, np.ndarray]:
+    """Those of the named arrays that are in the file, or all; any exception means damage."""
+    if isinstance(file, str | os.PathLike):
+        # Opened once: under the same name there may be another file a moment later.
+        with open(file, "rb") as stream:
+            return load_arrays(stream, names)
+    with zipfile.ZipFile(file) as archive:
+        check_archive(archive, file.seek(0, io.SEEK_END))
+        members = archive.namelist()
+        if names is not None:
+            members = [f"{name}.npy" for name in names if f"{name}.npy" in members]
+        return {member.removesuffix(".npy"): read_array(archive, member) for member in members}
 
 
 def check_archive(archive: zipfile.ZipFile, size: int) -> None:
