@@ -10,23 +10,8 @@ peaks at matched points are descriptors of a second round.
 Legend (N partial, M full): X is (k, r) with orthonormal columns, Lambda holds the full shape's
 eigenvalues, A (r, d) and B (k, d) are the descriptors' coefficients.
 
-It uses no anchors. Where the paper leaves a choice, its public code was followed. Differently here:
-
-- The eigenvalues' term goes as 1 / length^4, the descriptors' as length, so the original's weight
-  means nothing without a unit. Here eigenvalues are over the largest one and descriptors over
-  their sum of lengths: the weight is a number for any unit.
-- The original starts where the new functions are the first r old ones. Here it starts where they
-  fit the descriptors best (Procrustes): with SHOT the error falls from 9.2 to 3.2 on the SHREC'16
-  cat and from 40 to 23 on a cut TOSCA cat. Between different people, where SHOT says little, it
-  rises (PFAUST-M, one pair: from 40 to 49).
-- Conjugate gradients for the whole energy instead of alternating directions with multipliers: its
-  kinks lie only where a descriptor fits exactly.
-
-The answer is not stable: the energy has many valleys, and 500 steps end before they converge.
-Noise of 1e-14 in the coordinates, which moves the start by 5e-10, changes the energy at the end by
-up to 3 % in the first round and 13 % in the second, and with it 18 % of the region and 42 % of the
-map (synthetic pair of 642 vertices); smoother kinks do not help. The map is as good as before: half
-of the vertices are exact every time. What is claimed is that quality, not the answer at a vertex.
+It uses no anchors. docs/baselines.md ("Differences") says where it departs from the original, and
+how unstable the answer is.
 """
 
 from __future__ import annotations

@@ -7,19 +7,8 @@ region lies (nor left from right), so the search starts many times and the best 
 
 As published: k = 20 eigenvalues, a free number w a vertex, v = tau (tanh w + 1) / 2 with
 tau = 50 lambda_k, the loss ``sum (mu - lambda)^2 / lambda^2``, 41 starts (Gaussians at 10 farthest
-points in two widths and both signs, and a mask by descriptors), the support rule. On purpose
-differently here:
-
-- Loss, barrier and support rule are free of the unit, but the original describes surfaces by SHOT
-  in balls of 10 units, to guess a mask and to choose among its 41 solutions: the one whose first 5
-  modes see the same mean descriptor as the part's. Here it is the curvature at shares of
-  sqrt(area), seen by all 20 modes.
-- L-BFGS instead of a trust region, and a reduced basis instead of a coarser mesh; only the chosen
-  solution is finished on the mesh itself.
-- Steps are weighed by vertex areas, so that the sampling of the mesh does not count.
-
-The loss does not tell which solution is right: between different people the true region has a loss
-of 0.3 to 9, wrong ones reach 0.005. docs/baselines.md has the measurements behind the choice.
+points in two widths and both signs, and a mask by descriptors), the support rule. What
+is different here on purpose, with measurements: docs/baselines.md ("Differences").
 """
 
 from __future__ import annotations

@@ -29,9 +29,8 @@ from nho.runtime.run import Run
 # knows.
 _FIRST, _LAST, _STEP = 50, 100, 5
 _MOST = 200  # modes of the full shape, however small the part
-# Modes fitted at the anchors, a share of their number. With fewer, the fit cannot tell limbs apart;
-# with more, it bends between the anchors. Mean error of seven pairs with 25 (10) anchors: 3.3
-# (12.8) with 0.4, 3.1 (11.2) with 0.6, 3.1 (5.8) with 0.8, 3.4 (5.0) with 1.
+# Modes fitted at the anchors, a share of their number (measured in docs/baselines.md). With fewer,
+# the fit cannot tell limbs apart; with more, it bends between the anchors.
 _MODES_PER_ANCHOR = 0.8
 
 

@@ -1,37 +1,7 @@
 """What the paper prints: every number of its result tables and of its section on cost.
 
-`published.csv` holds one printed number a line, in the words below. The numbers are the authors':
-nothing here was measured by this project, and their test pairs, meshes and machine are not ours.
-
-Keys
-----
-table : the paper's label without ``tab:``; ``cost`` is the section "Computational Cost".
-dataset : ``cuts24``, ``pfaust_m``, ``pfaust_h``, ``pfarm``; empty for ``cost``.
-scale, rotation : the input setting (``default`` or ``normalised``; ``unrotated`` or ``rotated``);
-    both are ``average`` in the column "Avg." and empty for ``cost``.
-method : one of `METHODS` in the tables that compare methods, else what was varied, in the words
-    that rows of measurements use as well:
-
-    - ``ablation``: ``without-topology``, ``without-reciprocal``, ``without-operator``, ``full``;
-    - ``anchor-sampling``: ``geodesic``, ``euclidean``, ``random``;
-    - ``anchor-number``: the number of anchors, ``5`` to ``100``;
-    - ``discretization``: the share of the full shape's faces that was kept, ``0.5`` to ``0.05``;
-    - ``cost``: ``field``, ``nam`` (the last stage of Neural ZoomOut; its steps are those of all
-      stages) or ``pipeline``.
-metric : ``iou``, ``precision``, ``recall``, ``f1`` (percent, area-weighted), ``geodesic_error`` and
-    ``geodesic_error_before_nam`` (x100); for ``cost`` ``parameters``, ``forward_flops`` (for
-    ``forward_vertices`` rows), ``dimension``, ``adam_steps``, ``seconds``.
-
-Averages, all without a spread in the paper
--------------------------------------------
-- Scores are means over the test pairs of a data set. The paper says so of the curves only, but F1
-  lies below the harmonic mean of the precision and recall beside it, as a mean of F1 scores must.
-  Whether the geodesic error is a mean over pairs or over all vertices of all pairs is not said.
-- ``rotated`` scores are in addition means of three trials.
-- ``average`` is the unweighted mean of the four input settings, as printed.
-- Seconds are a mean over pairs on an NVIDIA RTX 4090, without cached spectral preprocessing.
-
-Parameters, FLOPs and steps are counts, rounded as printed.
+`published.csv` holds one printed number a line; docs/bench.md ("Published figures") explains its
+columns and what the numbers are averages of. Nothing here was measured by this project.
 """
 
 from __future__ import annotations
@@ -115,11 +85,7 @@ def lookup(**fields: str) -> Published:
         open_fields = [
             name for name in FIELDS if len({getattr(entry, name) for entry in found}) > 1
         ]
-        remedy = (
-            f"say which {', '.join(open_fields)}"
-            if found
-            else "see nho.lab.bench.published for keys"
-        )
+        remedy = f"say which {', '.join(open_fields)}" if found else "see docs/bench.md for keys"
         raise InputError(f"the paper prints {len(found)} numbers with {asked}; {remedy}")
     return found[0]
 

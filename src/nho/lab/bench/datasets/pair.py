@@ -119,19 +119,8 @@ def true_region(
 ) -> np.ndarray:
     """(n_full,) bool: the part of the full shape that the partial one shows.
 
-    No data set ships it; it follows from the true map, in one of two ways.
-
-    *With template rows* (PFAUST, TOSCA): the full shape has annotated vertices of which it is known
-    whether they were cut away. A vertex is in the region if the annotated vertex nearest to it,
-    along edges, was kept. What is missing is known as well as what is there, so the rim is found to
-    within half the distance of two annotated vertices, on either side.
-
-    *With images only* (SHREC'16, PFARM): a vertex is in the region if it lies within 1.5 mean edge
-    lengths of the full shape, along edges, of the image of some partial vertex. Less reach would
-    leave gaps between the images where the partial mesh is the coarser one; this much puts the rim
-    up to 1.5 edges too far out.
-
-    Generated pairs do without: their cut is known on the very surface (`datasets.synthetic`).
+    Found by template rows where they are given, otherwise by the images of the partial vertices
+    (docs/datasets.md, "The true region").
 
     Parameters
     ----------

@@ -1,18 +1,7 @@
 """PFAUST-M and PFAUST-H: remeshed FAUST bodies with holes, against full ones.
 
-Published at https://github.com/ABracha/PFAUST: ``PFAUST-M/off/tr_reg_###.off`` (100 partial shapes)
-and ``PFAUST-M/corres/tr_reg_###.vts``: the partial vertex, counted from 1, of every template row
-that was kept, in the order of the rows. Which rows those are is not in the file; it follows from
-the whole shape the part was cut from, on which the part lies exactly, once that shape is centred
-and divided by the square root of its area. So the remeshed FAUST shapes are needed too
-(https://github.com/llorz/SGA18_orientation_BCICP_dataset), ``tr_reg_###.off`` with
-``corres/tr_reg_###.vts`` (vertex, from 1, of every template row). The test part is shapes 080 to
-099 against the full shapes 080 and 090, 40 pairs.
-
-Two more layouts are read: that of the code of Bracha et al. (``partial_off``, ``partial_corr``, and
-``masks`` with 0 or 1 for every template row; full shapes in ``off`` and ``corres`` beside them);
-and one with a list of pairs (``pfaust_m/pairs.txt``, with ``off`` and with ``rows``: partial
-vertex and template row, from 0), which goes before the others.
+docs/datasets.md describes the three layouts of files that are read ("Other layouts that are read",
+"PFAUST's rows"); one with a list of pairs goes before the others.
 """
 
 from __future__ import annotations

@@ -1,18 +1,8 @@
 """SHREC'16 Partial Matching of Deformable Shapes: TOSCA shapes cut by planes, or with holes.
 
-The track's page is http://www.dais.unive.it/~shrec2016; the archives are
-``shrec2016_PartialDeformableShapes.zip`` (training) and
-``shrec2016_PartialDeformableShapes_TestSet.zip`` (test), with the folders ``cuts``, ``holes`` and
-``null`` (full shapes, about 10,000 vertices):
-``cuts/cuts_cat_shape_1.off`` belongs to ``null/cat.off``, with ``cuts_cat_shape_1.baryc_gt`` beside
-it: for every vertex the triangle of the full shape, counted from 1, and three weights.
-
-Two preprocessed variants are read as well: that of the ULRSSM code (``SHREC16`` and
-``SHREC16_test``: ``cuts/off/*.off``, ``cuts/corres/*.vts`` with the full vertex of every partial
-vertex, from 1, and ``null/off``), and that of DPFM (``shapes``, and ``maps/<partial>_<full>.map``
-with the full vertex, from 0; names as in ``cuts-cat1_cuts-cat.map``).
-The test part is read if there is one, else the training part, whose pairs are called ``train-...``,
-since both parts use the same file names.
+docs/datasets.md describes the layouts of files that are read. A pair's truth is a triangle of the
+full shape, counted from 1, and three weights (``.baryc_gt``), or a vertex. Pairs of the training
+part are called ``train-...``, since both parts use the same file names.
 """
 
 from __future__ import annotations
