@@ -138,8 +138,8 @@ def test_another_anchor_where_it_was_asked_for_lowers_the_doubt(whole, piece, lo
     assert again.next_anchor != asked
 
 
-def test_where_the_second_look_disagrees_trust_is_lost(whole, piece, monkeypatch):
-    # No gain is enough, so the map stays as it is; only the doubt follows the second look.
+def test_where_the_proposal_disagrees_trust_is_lost(whole, piece, monkeypatch):
+    # No gain is enough, so the map stays as it is; only the doubt follows the proposal.
     settings = QUICK.replace(gain_needed=1.0, many_anchors=100)
     v = piece.mesh.vertices
     partial = Mesh(v + 0.05 * np.sin(3 * v[:, [1, 2, 0]]), piece.mesh.faces)
