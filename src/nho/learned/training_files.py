@@ -88,7 +88,7 @@ def load_state(path: Path, plan: Plan) -> State:
     """Read an unfinished training of the same plan; another one, or damage, is an `InputError`."""
     remedy = "delete it to start anew, or choose another file"
     try:
-        arrays = load_arrays(path)
+        arrays = load_arrays(io.BytesIO(path.read_bytes()))
         note = json.loads(arrays.pop("note").tobytes().decode())
         same = note["plan"] == json.loads(json.dumps(dataclasses.asdict(plan)))
         step, skipped, best = note["step"], note["skipped"], note["best_loss"]
