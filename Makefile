@@ -8,16 +8,27 @@ OLDEST_ENV := .venv-oldest
 NEWEST_ENV := .venv-newest
 
 .PHONY: demo test test-slow bench docs reference gallery lint scripts audit browser clean \
-  test-oldest test-newest
+  test-oldest test-newest test-random coverage
 
 demo: $(DEMO_ENV)/ready
 	$(DEMO_ENV)/bin/nho demo --out nho-demo
 
+# More processes than four only import the same libraries again.
+PARALLEL = -n auto --maxprocesses 4 --dist loadfile
+
 test: $(TEST_ENV)/ready lint audit browser
-	$(TEST_ENV)/bin/python -m pytest
+	$(TEST_ENV)/bin/python -m pytest $(PARALLEL)
+
+# In another order each time; `-p randomly --randomly-seed=N` repeats the order of seed N.
+test-random: $(TEST_ENV)/ready browser
+	$(TEST_ENV)/bin/python -m pytest $(PARALLEL) -p randomly
 
 test-slow: $(TEST_ENV)/ready browser
-	$(TEST_ENV)/bin/python -m pytest -m slow
+	$(TEST_ENV)/bin/python -m pytest $(PARALLEL) -m slow
+
+# Which lines the tests reach, without those that only other processes reach: htmlcov/index.html.
+coverage: $(TEST_ENV)/ready browser
+	$(TEST_ENV)/bin/python -m pytest $(PARALLEL) --cov=nho --cov-report=term --cov-report=html
 
 # An hour; wants a machine that does nothing else. Results: docs/speed/.
 BENCH = $(BENCH_ENV)/bin/nho bench --study speed --out docs
@@ -121,4 +132,4 @@ $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis node_modules
+	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov node_modules

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import random
 import shutil
 import time
@@ -17,8 +18,10 @@ _OFF = {"NHO_CACHE": "off"}
 
 
 def half_written(folder: Path) -> list[Path]:
-    """What a killed process leaves until the next run removes it."""
-    return [path for path in folder.rglob(".nho-*")] if folder.exists() else []
+    """What a killed process leaves until the next run removes it; also while it is removed."""
+    everything = os.walk(folder)  # unlike rglob, it skips what vanishes meanwhile
+    found = ((place, name) for place, folders, files in everything for name in folders + files)
+    return [Path(place, name) for place, name in found if name.startswith(".nho-")]
 
 
 class Matching:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 
 import pytest
 
 from tests.faults.given import result_in
 from tests.faults.kills import kill_again_and_again, look_at_cache
-from tests.faults.subjects import SUBJECTS
+from tests.faults.subjects import SUBJECTS, half_written
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process groups")
 
@@ -60,6 +62,22 @@ def test_the_killer_notices_what_is_half_written(tmp_path):
     assert report.kills == 1
     shown = [problem.split(": ")[1].splitlines()[0] for problem in report.problems]
     assert shown == ["half a file"] * 2
+
+
+def test_half_written_files_are_found_while_others_vanish(tmp_path, monkeypatch):
+    (tmp_path / "vanishing" / ".nho-deep").mkdir(parents=True)
+    left = tmp_path / "whole" / ".nho-left"
+    left.mkdir(parents=True)
+    real = os.scandir
+
+    def vanish_first(path):
+        if str(path).endswith("vanishing"):
+            shutil.rmtree(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", vanish_first)
+    assert half_written(tmp_path) == [left]
+    assert half_written(tmp_path / "nowhere") == []
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut off", "half of another"])
