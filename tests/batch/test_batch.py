@@ -4,16 +4,13 @@ import csv
 import functools
 import os
 import signal
-import subprocess
 import sys
-import time
 from collections import Counter
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 import nho
@@ -31,10 +28,10 @@ from nho.problem.result import MatchResult
 from nho.report.result_folder import FILES
 from nho.runtime.memory import available_memory, estimated_memory
 from nho.settings import preset
-from tests.faults import given
+from tests.faults import given, running
+from tests.faults.running import wait_for_ends, wait_until, worker_processes
 
 QUICK = ["fit_steps=2", "rounds=0", "bend=false"]
-SLOW = ["fit_steps=3000", "rounds=1"]  # seconds a pair: time to be killed
 STARTED = []  # processes of the running test
 SETTINGS = preset("default").with_text(QUICK).replace(threads=1)
 
@@ -48,22 +45,9 @@ def command(table, out, *options, changes=QUICK):
 
 
 def start(*arguments):
-    """The command in a process group of its own, as a user starts it."""
-    source = str(Path(nho.__file__).parents[1])
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nho", *map(str, arguments)],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # Tests started in the background ignore SIGINT, and children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    STARTED.append(process)
-    return process
+    """The command, killed at the end of the test if it still runs."""
+    STARTED.append(running.start(*arguments))
+    return STARTED[-1]
 
 
 @pytest.fixture(autouse=True)
@@ -87,23 +71,6 @@ def statuses(out):
 def times(out):
     """When every file of every pair was written."""
     return {str(path): path.stat().st_mtime_ns for path in sorted(out.glob("p*/*"))}
-
-
-def wait_until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-    return found
-
-
-def worker_processes(pid):
-    """The live workers of a running command."""
-    try:
-        children = psutil.Process(pid).children(recursive=True)
-        return [c for c in children if "spawn_main" in " ".join(c.cmdline())]
-    except psutil.Error:
-        return []
 
 
 # The table of pairs
@@ -190,8 +157,7 @@ def finished(tmp_path_factory):
     (folder / "scan1.ply").write_text("not a mesh")
     (folder / "anchors3.csv").write_text("partial,full\n0,0\n1,99999\n2,2\n")
     process = start(*command(path, folder / "out", "--jobs", 2))
-    out, err = process.communicate(timeout=120)
-    return path, folder / "out", process.returncode, out, err
+    return path, folder / "out", *process.ended()
 
 
 def test_failures_in_the_middle_cost_only_their_pairs(finished):
@@ -256,8 +222,9 @@ def test_a_second_run_redoes_nothing_and_rebuilds_the_table(finished):
 
 
 @pytest.fixture
-def small(tmp_path):
-    """Two finished pairs of its own."""
+def small(tmp_path, monkeypatch):
+    """Two finished pairs of its own, and this process works on them itself."""
+    monkeypatch.setattr(nho.batch.runner, "run_local", lambda jobs, *_: (job.run() for job in jobs))
     path = make_pairs(tmp_path, 2)
     rows, _ = again(path, tmp_path / "out", report=False)
     assert [row.status for row in rows] == ["ok", "ok"]
@@ -325,21 +292,17 @@ def some_done(out, least=1):
 
 
 def test_a_killed_run_goes_on_where_it_was_and_its_lock_is_free(tmp_path):
-    path, out = make_pairs(tmp_path, 5), tmp_path / "out"
-    process = start(*command(path, out, "--jobs", 2, "--no-report", changes=SLOW))
+    path, out = make_pairs(tmp_path, 4), tmp_path / "out"
+    words = command(path, out, "--jobs", 2, "--no-report")
+    process = running.start_pausing(2, tmp_path / "never", *words)
+    STARTED.append(process)
     wait_until(lambda: some_done(out, 2))
-    os.killpg(process.pid, signal.SIGSTOP)  # so that it cannot end before the second run is refused
-    second = start(*command(path, out, changes=SLOW))
-    shown = second.communicate(timeout=60)[1]
-    assert second.returncode == 1 and shown.count("\n") == 1
-    assert "another run" in shown and str(process.pid) in shown
     kill_group(process)
-    (out / ".nho-p4.abcdefgh").mkdir()  # as a worker leaves it that is killed while it writes
+    (out / ".nho-p3.abcdefgh").mkdir()  # as a worker leaves it that is killed while it writes
     before = times(out)
-    process = start(*command(path, out, "--jobs", 1, "--no-report", changes=SLOW))
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    assert statuses(out) == ["ok"] * 5 and not list(out.glob(".nho-*"))
+    rows, notes = again(path, out, report=False)
+    assert [row.status for row in rows] == statuses(out) == ["ok"] * 4 and len(notes.ran) <= 2
+    assert not list(out.glob(".nho-*"))
     assert len(before) >= 8 and before.items() <= times(out).items()
 
 
@@ -348,7 +311,7 @@ def test_a_killed_worker_costs_one_attempt_and_two_are_reported(tmp_path):
     seen = set()
 
     def kill_a_new_worker():
-        fresh = [w for w in worker_processes(process.pid) if w.pid not in seen]
+        fresh = [w for w in worker_processes(process) if w.pid not in seen]
         for worker in fresh:
             seen.add(worker.pid)
             worker.kill()
@@ -357,42 +320,24 @@ def test_a_killed_worker_costs_one_attempt_and_two_are_reported(tmp_path):
     process = start(*command(path, out, "--jobs", 1))
     wait_until(kill_a_new_worker)
     wait_until(kill_a_new_worker)
-    _, err = process.communicate(timeout=60)
+    _, _, err = process.ended()
     assert process.returncode == 1 and statuses(out) == ["failed"]
     assert "died 2 times (signal 9)" in err and "Traceback" not in err
     process = start(*command(path, out, "--jobs", 1, "--retry-failed"))
     wait_until(kill_a_new_worker)
-    _, err = process.communicate(timeout=60)
+    _, _, err = process.ended()
     assert process.returncode == 0 and statuses(out) == ["ok"], err
-
-
-def assert_gone(workers):
-    wait_until(lambda: not any(w.is_running() and w.status() != "zombie" for w in workers), 10)
-
-
-def test_an_interrupt_says_how_to_go_on_and_leaves_no_process(tmp_path):
-    path, out = make_pairs(tmp_path, 20), tmp_path / "out"  # the last are far away when it comes
-    process = start(*command(path, out, "--jobs", 2, changes=SLOW))
-    wait_until(lambda: some_done(out))
-    workers = worker_processes(process.pid)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does it
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130 and "Traceback" not in err
-    assert "interrupted; finished pairs are kept" in err
-    assert set(statuses(out)) == {"ok", "skipped"} and not list(out.glob(".nho-*"))
-    assert workers
-    assert_gone(workers)
 
 
 def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     path, out = make_pairs(tmp_path, 1), tmp_path / "out"
     process = start(*command(path, out, changes=["fit_steps=1000000"]))
     # Past its imports, a worker is in the middle of a pair that would take hours.
-    workers = wait_until(lambda: worker_processes(process.pid))
-    wait_until(lambda: workers[0].cpu_times().user > 3)
+    workers = wait_until(lambda: worker_processes(process))
+    wait_until(lambda: workers[0].cpu_times().user > 1.5)
     process.kill()
     process.wait()
-    assert_gone(workers)
+    wait_for_ends(workers)
 
 
 def test_what_was_finished_but_not_reported_when_a_run_stopped_is_in_the_table(

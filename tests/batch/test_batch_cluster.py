@@ -15,7 +15,6 @@ from nho.batch import read_pairs, run_batch
 from nho.errors import InputError
 from tests.batch.test_batch import (
     SETTINGS,
-    SLOW,
     Notes,
     command,
     make_pairs,
@@ -24,8 +23,10 @@ from tests.batch.test_batch import (
     start,
     statuses,
     times,
-    wait_until,
 )
+from tests.faults.running import PATIENCE, wait_until
+
+SLOW = ["fit_steps=1500", "rounds=1"]  # about a second a pair: time to be killed
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -59,7 +60,7 @@ def cluster(folder):
         options = ["--nthreads", 1, "--no-nanny", "--no-dashboard", "--local-directory", folder]
         processes += [dask_process("worker", address, *options) for _ in range(2)]
         with distributed.Client(address, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=60)
+            client.wait_for_workers(2, timeout=PATIENCE)
         yield address, processes
     finally:
         for process in processes:
@@ -79,7 +80,7 @@ def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
 
             victim = wait_until(busy)[0]
             os.kill(pids[victim], signal.SIGKILL)
-        _, err = run.communicate(timeout=300)
+        _, _, err = run.ended()
         assert run.returncode == 0, err
         assert [process.poll() is None for process in processes].count(False) == 1
         rows = read_summary(out)
@@ -87,7 +88,7 @@ def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
         assert not list(out.glob(".nho-*"))
         before = times(out)
         run = start(*command(path, out, "--scheduler", address, "--no-report", changes=SLOW))
-        _, err = run.communicate(timeout=300)
+        _, _, err = run.ended()
         assert run.returncode == 0 and "6 of 6 pairs are done already" in err
         assert times(out) == before
 
@@ -95,7 +96,7 @@ def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
         run = start(*command(path, out, "--scheduler", address, "--seed", 1, changes=SLOW))
         wait_until(lambda: "ok" in statuses(out) and "skipped" in statuses(out))
         processes[0].kill()
-        _, err = run.communicate(timeout=300)
+        _, _, err = run.ended()
         assert run.returncode == 1 and "is gone; finished pairs are kept" in err
         assert "Traceback" not in err
         assert "ok" in statuses(out)

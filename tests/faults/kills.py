@@ -113,7 +113,7 @@ def look_at_cache(folder: Path) -> None:
 
 def until(process: Process, condition: Callable[[], object], seconds: float) -> None:
     """Wait for the condition and a while longer, but not beyond the end of the process."""
-    wait_until(lambda: not process.running or condition(), 600)
+    wait_until(lambda: not process.running or condition())
     end = time.monotonic() + seconds
     while process.running and time.monotonic() < end:
         time.sleep(0.001)

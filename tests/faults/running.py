@@ -23,6 +23,8 @@ from nho.cli import main
 if sys.platform != "win32":
     import resource
 
+# Seconds to wait for what must happen: no measure of speed, only the end of a hopeless wait.
+PATIENCE = 300
 _SOURCE = str(Path(nho.__file__).parents[1])
 
 
@@ -36,8 +38,42 @@ def environment(**more: str) -> dict[str, str]:
 
 def start(*arguments: object, variables: dict[str, str] | None = None, **options: Any) -> Process:
     """The command in a process group of its own, as a user starts it."""
+    return _started(["-m", "nho", *arguments], variables, **options)
+
+
+_PAUSING = """
+import importlib, os, sys, time
+from contextlib import closing
+_, room, count, go, *words = sys.argv
+sys.argv[:] = ["nho", *words]
+module = importlib.import_module(room)
+real = module.run_local
+
+def pausing(*arguments):
+    with closing(real(*arguments)) as outcomes:
+        for number, outcome in enumerate(outcomes, 1):
+            yield outcome
+            while number == int(count) and not os.path.exists(go):
+                time.sleep(0.01)
+
+module.run_local = pausing
+from nho.cli import main
+main()
+"""
+_ROOMS = {"batch": "nho.batch.runner", "bench": "nho.lab.bench.engine"}
+
+
+def start_pausing(count: int, go: Path, *arguments: object) -> Process:
+    """`nho batch` or `nho bench` that pauses after so many jobs until a file is made.
+
+    However slow this process is, the other one is then in the middle of its work.
+    """
+    return _started(["-c", _PAUSING, _ROOMS[str(arguments[0])], count, go, *arguments], None)
+
+
+def _started(words: list[object], variables: dict[str, str] | None, **options: Any) -> Process:
     return Process(
-        [sys.executable, "-m", "nho", *map(str, arguments)],
+        [sys.executable, *map(str, words)],
         env=environment(**(variables or {})),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -70,9 +106,9 @@ class Process(subprocess.Popen[str]):
             os.killpg(self.pid, signal.SIGKILL)
         self.communicate()
 
-    def ended(self, seconds: float = 300) -> tuple[int, str, str]:
+    def ended(self) -> tuple[int, str, str]:
         """Wait for its end; exit code, stdout and stderr."""
-        out, err = self.communicate(timeout=seconds)
+        out, err = self.communicate(timeout=PATIENCE)
         return self.returncode, out, err
 
 
@@ -104,12 +140,12 @@ def files_up_to(size: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 120) -> Any:
+def wait_until(condition: Callable[[], Any]) -> Any:
     """Wait until the condition holds, and return what it says."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.001)
+        time.sleep(0.002)
     return found
 
 
@@ -126,3 +162,15 @@ def worker_processes(process: Process) -> list[psutil.Process]:
         return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
     except psutil.Error:
         return []
+
+
+def wait_for_ends(workers: list[psutil.Process]) -> None:
+    """Wait until none of them runs."""
+
+    def runs(worker: psutil.Process) -> bool:
+        try:
+            return worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    wait_until(lambda: not any(map(runs, workers)))
