@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,7 +39,6 @@ def _autosave() -> Callable[[bytes], object]:
     scratch = Scratch()
     saved = Autosave(scratch.path, *_SHAPES)
     scratch.file(saved.path.name)
-    logging.getLogger("nho.studio.autosave").setLevel(logging.ERROR)
 
     def read() -> None:
         marks = saved.read()

@@ -519,7 +519,7 @@ def test_the_command_shows_and_clears_the_cache(command, tmp_path):
     code, told, _ = command("info")
     assert code == 0 and str(tmp_path / "c") in told and "entries 2 basis 2 (" in told
     code, told, _ = command("clear")
-    assert code == 0 and told.startswith("freed 0.0 MB")
+    assert code == 0 and told.startswith("freed 0 bytes")
     assert list((tmp_path / "c").iterdir()) == []
 
 

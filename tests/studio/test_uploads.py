@@ -25,7 +25,7 @@ def test_meshes_can_be_uploaded_by_any_name(studio: Studio, whole: Mesh, tmp_pat
     shape = studio.session.shapes["full"]
     assert shape is not None and shape.mesh.name == "a \u00e9_b_.PLY"
     np.testing.assert_allclose(shape.mesh.vertices, whole.vertices, rtol=1e-6)
-    assert list(studio.folder.iterdir()) == []
+    assert list(studio.scratch.path.iterdir()) == []
     _, faces, _ = ask(studio, "mesh/full/faces")
     np.testing.assert_array_equal(np.frombuffer(faces, "<u4").reshape(-1, 3), whole.faces)
 
@@ -46,9 +46,9 @@ def test_a_bad_file_is_named_and_changes_nothing(
 ) -> None:
     status, answer = upload(studio, name, body, side)
     assert status == 422 and words in answer["error"]
-    assert str(studio.folder) not in answer["error"]
+    assert str(studio.scratch.path) not in answer["error"]
     assert studio.session.shapes == {"partial": None, "full": None}
-    assert list(studio.folder.iterdir()) == []
+    assert list(studio.scratch.path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from nho.errors import InputError
 from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.problem.anchors import FLIPS
 from nho.runtime.csv_table import csv_rows
+from nho.runtime.file_names import is_device
 
 COLUMNS = ("partial", "full", "anchors")
 LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")
 _LONGEST = 200  # bytes; file systems stop at 255, and unfinished folders need a few more
 _NOT_IN_NAMES = '<>:"/\\|?*'
-_DEVICES = {"con", "prn", "aux", "nul"} | {f"{p}{i}" for p in ("com", "lpt") for i in range(1, 10)}
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def problem_with_name(name: str) -> str | None:
         return "ends in a dot or a blank"
     if len(name.encode("utf-8", "replace")) > _LONGEST:
         return f"is longer than {_LONGEST} bytes"
-    if folded(name) == SUMMARY or folded(name).split(".")[0] in _DEVICES:
+    if folded(name) == SUMMARY or is_device(name):
         return "is taken"
     return None
 

@@ -7,6 +7,7 @@ import gc
 import sys
 
 from nho.runtime.interrupts import Stopped, stops_raised
+from nho.runtime.terminal import spell_out_foreign_signs
 
 __all__ = ["main"]
 
@@ -18,6 +19,7 @@ def main() -> None:
     # take a fifth of the start-up time. `nho.cli.app.load` enables it again.
     gc.disable()
     atexit.register(gc.freeze)
+    spell_out_foreign_signs()
     with stops_raised():
         try:
             from nho.cli.app import run  # takes a tenth of a second

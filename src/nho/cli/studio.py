@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+import time
 import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from nho.cli.console import say
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.studio import Studio
@@ -57,14 +58,20 @@ def studio_command(
         typer.echo(f"studio at {studio.address} (Ctrl-C ends it)")
         if browser:
             webbrowser.open(studio.address)
-        _wait()
+        _wait(studio)
     finally:
         studio.stop()
 
 
-def _wait() -> None:
+def _wait(studio: Studio) -> None:
     """Wait until Ctrl-C."""
     try:
-        threading.Event().wait()
+        while True:
+            time.sleep(1)  # on Windows, signals are only heard between two short waits
     except KeyboardInterrupt:
-        typer.echo("studio ended; anchors are saved")
+        why = studio.session.unsaved
+        say(
+            f"studio ended; anchors are not saved: {why}"
+            if why
+            else "studio ended; anchors are saved"
+        )

@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from nho.errors import CannotWrite, InputError
+from nho.runtime.atomic_file import replace
 from nho.runtime.interrupts import deferred
 from nho.runtime.locks import if_abandoned, locked
 
@@ -174,7 +175,7 @@ def _move_files(staging: Path, place: Path, last: str) -> None:
                     if old.name not in new and not old.name.startswith(PREFIX):
                         old.unlink(missing_ok=True)
                 for name in sorted(new, key=lambda name: name == last):
-                    os.replace(staging / name, place / name)
+                    replace(staging / name, place / name)
                 return
         if time.monotonic() > end:
             raise CannotWrite(f"{place}: another process writes it; wait for it")

@@ -28,6 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nho.errors import InputError
+from nho.runtime.atomic_file import replace
 from nho.runtime.npz import load_arrays
 
 log = logging.getLogger(__name__)
@@ -137,7 +138,7 @@ class Cache:
             try:
                 with open(unfinished, "xb") as stream:
                     _save(stream, path.name, arrays)
-                os.replace(unfinished, path)  # no fsync: what a power cut leaves fails its digest
+                replace(unfinished, path)  # no fsync: what a power cut leaves fails its digest
             finally:
                 unfinished.unlink(missing_ok=True)
             self._trim()

@@ -1,19 +1,22 @@
 """Ctrl-C and SIGTERM as one exception, and blocks in which they are deferred.
 
-The command line turns both signals into `Stopped` (`stops_raised`). Python callers who do not ask
-for this keep whatever handling of signals they have.
+The command line turns these signals, and Ctrl-Break on Windows, into `Stopped` (`stops_raised`).
+Python callers who do not ask for this keep whatever handling of signals they have.
 """
 
 from __future__ import annotations
 
 import atexit
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 _WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+if sys.platform == "win32":
+    _WORDS[signal.SIGBREAK] = "interrupted"
 
 
 class Stopped(KeyboardInterrupt):
@@ -52,7 +55,7 @@ _deferral = _Deferral()
 
 @contextmanager
 def stops_raised() -> Iterator[None]:
-    """Both signals raise `Stopped` in this block; in threads other than the main one: no effect."""
+    """The signals raise `Stopped` in this block; in threads other than the main one: no effect."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -24,7 +24,10 @@ if sys.platform == "win32":
     def _lock(handle: int) -> None:
         # A byte nobody reads: Windows keeps others from reading what is locked.
         os.lseek(handle, 1 << 30, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        finally:
+            os.lseek(handle, 0, os.SEEK_SET)  # where the caller reads and writes
 else:
     import fcntl
 
@@ -70,11 +73,11 @@ def if_abandoned(folder: Path) -> Iterator[bool]:
         yield False
         return
     except OSError:
-        yield _old(folder)
+        yield old(folder)
         return
     try:
         free = try_lock(handle)
-        yield _old(folder) if free is None else free
+        yield old(folder) if free is None else free
     finally:
         os.close(handle)
 
@@ -86,7 +89,8 @@ def _still_there(folder: Path, handle: int) -> bool:
         return False
 
 
-def _old(folder: Path) -> bool:
+def old(folder: Path) -> bool:
+    """Whether nothing in the folder has changed for an hour."""
     try:
         return time.time() - folder.lstat().st_mtime > _STALE_AFTER
     except OSError:

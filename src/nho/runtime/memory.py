@@ -28,8 +28,11 @@ def available_memory() -> int | None:
 
 
 def readable_size(size: float) -> str:
-    """Bytes as people read them, such as ``12.5 MB`` (millions) or ``3.0 GB`` (billions)."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+    """Bytes as people read them, such as ``7 bytes``, ``65.5 kB`` (thousands) or ``3.0 GB``."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if round(size / factor, 1) >= 1:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size:.0f} bytes"
 
 
 def _free_in_machine() -> int | None:

@@ -6,7 +6,9 @@ change the title of the window or hide a line. Whatever is shown has them spelt 
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 
 
 def printable(text: str) -> str:
@@ -22,6 +24,12 @@ class PrintableFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record as text."""
         return "\n".join(map(printable, super().format(record).split("\n")))
+
+
+def spell_out_foreign_signs() -> None:
+    r"""Let stdout spell out (``\u2192``) what its encoding does not have, as stderr does."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def log_to_terminal(level: int) -> None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nho.errors import CannotWrite
-from nho.runtime.atomic_file import write_whole
-from nho.studio.marks import Mark, MarkedPair, Marks
+from nho.errors import CannotWrite, InputError
+from nho.io.landmarks import clean_name
+from nho.runtime.atomic_file import replace, write_whole
+from nho.studio.marks import MOST_PAIRS, Mark, MarkedPair, Marks
 from nho.studio.shape import ShownShape
 
-log = logging.getLogger(__name__)
-
 _FORMAT = 1
+_LARGEST = 16 * 2**20  # bytes; far more than the most pairs take
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
 
 
@@ -25,45 +25,71 @@ def state_folder() -> Path:
     chosen = os.environ.get("NHO_STUDIO_STATE")
     if chosen:
         return Path(chosen)
-    base = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "nho" / "studio"
+    base = Path(os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or "")
+    try:
+        known = base if base.is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError as problem:  # a user without a home, as in some containers
+        raise InputError(
+            f"no place to save marks in ({problem}); set NHO_STUDIO_STATE to a folder"
+        ) from problem
+    folder = known / "nho" / "studio"
+    with suppress(OSError):  # earlier versions let others in
+        folder.chmod(0o700)
+    return folder
 
 
 class Autosave:
-    """The file of one pair of meshes, known by their content.
-
-    Like a cache it never fails: what cannot be written or read is only logged.
-    """
+    """The file of one pair of meshes, known by their content."""
 
     def __init__(self, folder: Path, partial: ShownShape, full: ShownShape) -> None:
         self.path = folder / f"{partial.digest[:24]}-{full.digest[:24]}.json"
         self._faces = {"partial": partial.mesh.n_faces, "full": full.mesh.n_faces}
 
     def write(self, marks: Marks) -> None:
-        """Replace the file as a whole; without marks there is none."""
+        """Replace the file as a whole, for this user alone; without marks there is none."""
+        if marks.pairs:
+            content = json.dumps({"format": _FORMAT, **asdict(marks)}, indent=1)
+            write_whole(self.path, content, parents=True, private=True)
+            return
         try:
-            if marks.pairs:
-                content = {"format": _FORMAT, **asdict(marks)}
-                write_whole(self.path, json.dumps(content, indent=1), parents=True)
-            else:
-                self.path.unlink(missing_ok=True)
-        except (CannotWrite, OSError) as problem:
-            log.warning("marks cannot be saved (%s)", problem)
+            self.path.unlink(missing_ok=True)
+        except NotADirectoryError:  # nothing was ever saved there
+            return
+        except OSError as problem:
+            raise CannotWrite.to(self.path, problem) from problem
 
     def read(self) -> Marks:
-        """The marks saved last; none if there is no file or it does not fit the meshes."""
+        """The marks saved last; none if there is no file.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, does not fit the meshes or is of another version.
+        """
         try:
+            if self.path.stat().st_size > _LARGEST:
+                raise ValueError("too large")
             return _from_json(json.loads(self.path.read_text(encoding="utf-8")), self._faces)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return Marks()
         except _UNREADABLE as problem:
-            log.warning("%s: ignored, not readable (%s)", self.path, problem)
-            return Marks()
+            raise InputError(
+                f"the marks saved for these meshes are unreadable ({problem})"
+            ) from problem
+
+    def set_aside(self) -> Path | None:
+        """Keep a file that cannot be read under another name; None if that fails."""
+        aside = self.path.with_suffix(".unreadable.json")
+        try:
+            replace(self.path, aside)
+        except OSError:
+            return None
+        return aside
 
 
 def _from_json(about: Any, n_faces: dict[str, int]) -> Marks:
     if about["format"] != _FORMAT:
-        raise ValueError("written by another version")
+        raise ValueError("written by another version of nho")
 
     def side(entry: Any, name: str) -> Mark | None:
         if entry[name] is None:
@@ -75,10 +101,14 @@ def _from_json(about: Any, n_faces: dict[str, int]) -> Marks:
             raise ValueError("a mark lies outside of its mesh")
         return Mark(face, (a, b, c))
 
-    pairs = tuple(
-        MarkedPair(int(e["key"]), str(e["name"]), side(e, "partial"), side(e, "full"))
-        for e in about["pairs"]
-    )
+    def pair(entry: Any) -> MarkedPair:
+        key = int(entry["key"])
+        name = clean_name(str(entry["name"])) or str(key)
+        return MarkedPair(key, name, side(entry, "partial"), side(entry, "full"))
+
+    pairs = tuple(map(pair, about["pairs"]))
+    if len(pairs) > MOST_PAIRS:
+        raise ValueError(f"more than {MOST_PAIRS} pairs")
     if len({pair.key for pair in pairs}) < len(pairs):
         raise ValueError("two pairs have one key")
     return Marks(pairs)

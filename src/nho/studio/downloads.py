@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
 from nho.io.landmarks import (
     FORMATS,
     PAIR_FILES,
@@ -31,17 +31,24 @@ _written: WeakKeyDictionary[MatchOutcome, dict[str, bytes]] = WeakKeyDictionary(
 _writing = threading.Lock()
 
 
-def download(session: Session, name: str) -> tuple[bytes, str, str]:
-    """(body, kind, file name) of a download, by its name."""
+def download(session: Session, name: str, scratch: Path) -> tuple[bytes, str, str]:
+    """(body, kind, file name) of a download, by its name; ``scratch`` is for temporary files."""
+    try:
+        return _download(session, name, scratch)
+    except OSError as problem:
+        raise CannotWrite.to(scratch, problem) from problem
+
+
+def _download(session: Session, name: str, scratch: Path) -> tuple[bytes, str, str]:
     if name.startswith("anchors"):
-        return _marks_file(session, name.removeprefix("anchors"))
+        return _marks_file(session, name.removeprefix("anchors"), scratch)
     outcome = session.outcome
     if outcome is None:
         raise InputError("there is no result yet; press Match first")
     if name == "result.zip":
-        return _zipped(_kept_files(outcome), "result/"), _KINDS[".zip"], name
+        return _zipped(_kept_files(outcome, scratch), "result/"), _KINDS[".zip"], name
     if name in FILES:
-        return _kept_files(outcome)[name], _KINDS.get(Path(name).suffix, _BYTES), name
+        return _kept_files(outcome, scratch)[name], _KINDS.get(Path(name).suffix, _BYTES), name
     raise InputError(f"{name}: there is no such download")
 
 
@@ -53,34 +60,35 @@ def formats() -> list[tuple[str, str]]:
     ]
 
 
-def _kept_files(outcome: MatchOutcome) -> dict[str, bytes]:
+def _kept_files(outcome: MatchOutcome, scratch: Path) -> dict[str, bytes]:
     """Written once a result: the page has four links to it, and large meshes take their time."""
     with _writing:
         if outcome not in _written:
-            _written[outcome] = _result_files(outcome)
+            _written[outcome] = _result_files(outcome, scratch)
         return _written[outcome]
 
 
-def _result_files(outcome: MatchOutcome) -> dict[str, bytes]:
+def _result_files(outcome: MatchOutcome, scratch: Path) -> dict[str, bytes]:
     """The files that `nho match` would have written."""
-    with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
-        folder = Path(scratch) / "result"
+    with tempfile.TemporaryDirectory(dir=scratch) as inside:
+        folder = Path(inside) / "result"
         write_outputs(folder, outcome.partial.mesh, outcome.full.mesh, outcome.result)
         files = {name: (folder / name).read_bytes() for name in FILES}
     # JSON, since it keeps names and points inside of faces.
     marks = Marks(outcome.pairs)
-    files["anchors.json"] = _written_pairs(marks, outcome.partial, outcome.full, ".json")
+    files["anchors.json"] = _written_pairs(marks, outcome.partial, outcome.full, ".json", scratch)
     return files
 
 
-def _marks_file(session: Session, suffix: str) -> tuple[bytes, str, str]:
+def _marks_file(session: Session, suffix: str, scratch: Path) -> tuple[bytes, str, str]:
     """The marks in the format of a suffix; formats of one shape come as two files in an archive."""
     partial, full = session.both()
     marks = session.marks
     if not marks.pairs:
         raise InputError("there are no marks to save yet")
     if suffix in PAIR_FILES:
-        return _written_pairs(marks, partial, full, suffix), _BYTES, f"anchors{suffix}"
+        body = _written_pairs(marks, partial, full, suffix, scratch)
+        return body, _BYTES, f"anchors{suffix}"
     if suffix not in FORMATS:
         raise InputError(f"{suffix}: not a format of landmarks; choose {', '.join(FORMATS)}")
     files = {}
@@ -92,14 +100,16 @@ def _marks_file(session: Session, suffix: str) -> tuple[bytes, str, str]:
         ]
         points = points_of(mark for _, mark in named)
         landmarks = Landmarks.at(shape.mesh, points, [name for name, _ in named])
-        with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
-            path = Path(scratch) / f"{side}{suffix}"
+        with tempfile.TemporaryDirectory(dir=scratch) as inside:
+            path = Path(inside) / f"{side}{suffix}"
             write_landmarks(path, landmarks, shape.mesh)
             files[path.name] = path.read_bytes()
     return _zipped(files, ""), _KINDS[".zip"], f"anchors{suffix}.zip"
 
 
-def _written_pairs(marks: Marks, partial: ShownShape, full: ShownShape, suffix: str) -> bytes:
+def _written_pairs(
+    marks: Marks, partial: ShownShape, full: ShownShape, suffix: str, scratch: Path
+) -> bytes:
     pairs = marks.complete
     names = tuple(pair.name for pair in pairs)
     both = LandmarkPairs(
@@ -107,8 +117,8 @@ def _written_pairs(marks: Marks, partial: ShownShape, full: ShownShape, suffix: 
         Landmarks.at(full.mesh, points_of(pair.full for pair in pairs), names),
         names,
     )
-    with tempfile.TemporaryDirectory(prefix="nho-studio-") as scratch:
-        path = Path(scratch) / f"anchors{suffix}"
+    with tempfile.TemporaryDirectory(dir=scratch) as inside:
+        path = Path(inside) / f"anchors{suffix}"
         write_pairs(path, both, partial.mesh, full.mesh)
         return path.read_bytes()
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
-import queue
+import re
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from nho.errors import InputError, NhoError
+from nho.errors import CannotWrite, InputError, NhoError
 from nho.runtime.memory import readable_size
 from nho.studio import routes
 
@@ -24,8 +25,8 @@ log = logging.getLogger(__name__)
 
 LARGEST_UPLOAD = 512 * 2**20  # bytes
 LARGEST_MESSAGE = 64 * 2**10
+_MOST_DROPPED = 8 * LARGEST_UPLOAD
 _CHUNK = 2**20
-_HEARTBEAT = 15.0  # seconds
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -48,6 +49,7 @@ class Handler(BaseHTTPRequestHandler):
     timeout = 60  # seconds for a request that does not go on
 
     server: StudioServer
+    _unread = 0  # bytes of the request that are still to come
 
     @property
     def studio(self) -> Studio:
@@ -63,20 +65,26 @@ class Handler(BaseHTTPRequestHandler):
         self._respond(self._post)
 
     def _respond(self, serve: Callable[[str, dict[str, str]], None]) -> None:
+        self._unread = 0
         try:
             serve(*self._checked())
         except Refused as refusal:
             self.close_connection = True  # what is left of the request is not read
-            self._send_json({"error": str(refusal)}, refusal.status)
+            self._send_error(str(refusal), refusal.status)
         except NhoError as problem:
-            self._send_json({"error": str(problem)}, HTTPStatus.UNPROCESSABLE_ENTITY)
+            self._send_error(str(problem), HTTPStatus.UNPROCESSABLE_ENTITY)
         except (ConnectionError, TimeoutError):
             self.close_connection = True
+        except MemoryError:
+            self._send_error(
+                "not enough memory for these meshes; simplify the meshes first",
+                HTTPStatus.INSUFFICIENT_STORAGE,
+            )
         except Exception:  # a fault of ours: the page learns that, the log learns which
             log.exception("%s", self.path.split("/", 2)[-1])
             self.close_connection = True
-            self._send_json(
-                {"error": "internal error; the terminal of nho studio shows the details"},
+            self._send_error(
+                "internal error; the terminal of nho studio shows the details",
                 HTTPStatus.INTERNAL_SERVER_ERROR,
             )
 
@@ -94,6 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         token, slash, rest = parts.path.lstrip("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.studio.token.encode()):
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that nho studio printed")
+        self.server.trust(self.connection)
         if not slash:  # what the page asks for would not be below its own address
             raise Refused(HTTPStatus.NOT_FOUND, "the address ends in a slash")
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
@@ -102,6 +111,8 @@ class Handler(BaseHTTPRequestHandler):
     # ---- GET ---------------------------------------------------------------------------------
 
     def _get(self, path: str, query: dict[str, str]) -> None:
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # what follows is not the next request
         if path == "events":
             self._stream_events()
             return
@@ -111,19 +122,19 @@ class Handler(BaseHTTPRequestHandler):
         self._send(found.body, found.kind, name=found.name)
 
     def _stream_events(self) -> None:
-        page = self.studio.listen()
+        page = self.studio.pages.add(self.connection)
         if page is None:
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open; close some")
         self.close_connection = True
         self.send_response(HTTPStatus.OK)
         self._send_common("text/event-stream", None)
         self.end_headers()
         try:
-            for text in _events(page):
+            for text in page.texts():
                 self.wfile.write(text.encode("utf-8"))
                 self.wfile.flush()
         finally:
-            self.studio.forget(page)
+            self.studio.pages.remove(page)
 
     # ---- POST --------------------------------------------------------------------------------
 
@@ -132,43 +143,64 @@ class Handler(BaseHTTPRequestHandler):
             routes.upload(self.studio, query, self._received(LARGEST_UPLOAD))
         else:
             try:
-                about = decoded(self.rfile.read(self._length(LARGEST_MESSAGE)))
+                about = decoded(b"".join(self._body(LARGEST_MESSAGE)))
             except InputError as problem:
                 raise Refused(HTTPStatus.BAD_REQUEST, str(problem)) from None
             if not routes.post(self.studio, path, about):
                 raise Refused(HTTPStatus.NOT_FOUND, "nothing here")
         self._send_json({"revision": self.studio.session.revision})
 
-    def _length(self, most: int) -> int:
-        try:
-            length = int(self.headers.get("Content-Length", ""))
-        except ValueError:
-            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the length is missing") from None
-        if not 0 <= length <= most:
+    def _body(self, most: int) -> Iterator[bytes]:
+        """The request's body, part by part; refused at once if it is too long."""
+        lengths = self.headers.get_all("Content-Length", [])
+        if not lengths or "Transfer-Encoding" in self.headers:
+            raise Refused(HTTPStatus.LENGTH_REQUIRED, "the length is missing")
+        if len(set(lengths)) > 1 or not re.fullmatch("[0-9]{1,15}", lengths[0]):
+            raise Refused(HTTPStatus.BAD_REQUEST, "the length is not a number of bytes")
+        self._unread = int(lengths[0])
+        if self._unread > most:
             raise Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"{readable_size(length)} are too much; at most {readable_size(most)}",
+                f"{readable_size(self._unread)} are too much; at most {readable_size(most)}",
             )
-        return length
+        return self._parts()
+
+    def _parts(self) -> Iterator[bytes]:
+        while self._unread:
+            part = self.rfile.read(min(self._unread, _CHUNK))
+            if not part:
+                self._unread = 0
+                raise Refused(HTTPStatus.BAD_REQUEST, "the upload was cut off; try again")
+            self._unread -= len(part)
+            yield part
 
     def _received(self, most: int) -> Path:
         """The request's body as a file of its own."""
-        left = self._length(most)
-        path = self.studio.folder / secrets.token_hex(8)
+        body = self._body(most)
+        path = self.studio.scratch.path / secrets.token_hex(8)
         try:
             with open(path, "wb") as stream:
-                while left:
-                    part = self.rfile.read(min(left, _CHUNK))
-                    if not part:
-                        raise Refused(HTTPStatus.BAD_REQUEST, "the upload was cut off; try again")
-                    stream.write(part)
-                    left -= len(part)
-        except BaseException:
-            path.unlink(missing_ok=True)
+                stream.writelines(body)
+            return path
+        except BaseException as problem:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+            lost = isinstance(problem, ConnectionError | TimeoutError)
+            if isinstance(problem, OSError) and not lost:
+                raise CannotWrite.to(path.parent, problem) from problem
             raise
-        return path
+
+    def _drop_rest(self) -> None:
+        """Read what a page still sends: it looks for the answer only after that."""
+        self._unread = min(self._unread, _MOST_DROPPED)
+        while self._unread and (part := self.rfile.read(min(self._unread, _CHUNK))):
+            self._unread -= len(part)
 
     # ---- responses ---------------------------------------------------------------------------
+
+    def _send_error(self, reason: str, status: HTTPStatus) -> None:
+        self._drop_rest()
+        self._send_json({"error": reason}, status)
 
     def _send_json(self, value: Any, status: HTTPStatus = HTTPStatus.OK) -> None:
         self._send(json.dumps(value).encode("utf-8"), "application/json", status)
@@ -207,17 +239,3 @@ def decoded(message: bytes) -> dict[str, Any]:
     if not isinstance(about, dict):
         raise InputError("the message is not a JSON object")
     return about
-
-
-def _events(page: queue.Queue[dict[str, Any] | None]) -> Iterator[str]:
-    """Server-sent events, with a comment now and then so that a lost page is noticed."""
-    yield ": hello\n\n"
-    while True:
-        try:
-            event = page.get(timeout=_HEARTBEAT)
-        except queue.Empty:
-            yield ": still here\n\n"
-            continue
-        if event is None:
-            return
-        yield f"data: {json.dumps(event)}\n\n"

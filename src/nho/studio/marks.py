@@ -14,11 +14,13 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
+from nho.io.landmarks import clean_name
 from nho.problem.anchors import Anchors
 
 Side = Literal["partial", "full"]
 SIDES: tuple[Side, Side] = ("partial", "full")
 LONGEST_NAME = 80
+MOST_PAIRS = 1000  # every page lists them all after every change
 _MOST_UNDONE = 500  # steps back
 
 
@@ -112,7 +114,7 @@ class Marks:
 
     def renamed(self, key: int, name: str) -> Marks:
         """A pair under another name, which must be its own."""
-        name = " ".join(name.split())[:LONGEST_NAME]
+        name = " ".join(clean_name(name).split())[:LONGEST_NAME].rstrip()
         if not name:
             raise InputError("a name needs at least one letter")
         if any(pair.name == name and pair.key != key for pair in self.pairs):
@@ -150,6 +152,8 @@ class Marks:
         return Marks(tuple(changed if pair.key == changed.key else pair for pair in self.pairs))
 
     def _with_new(self, name: str | None, marks: dict[Side, Mark]) -> Marks:
+        if len(self.pairs) >= MOST_PAIRS:
+            raise InputError(f"the studio takes at most {MOST_PAIRS} pairs; use fewer")
         taken = {pair.name for pair in self.pairs}
         key = 1 + max((pair.key for pair in self.pairs), default=0)
         if name is None or name in taken:

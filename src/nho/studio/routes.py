@@ -57,7 +57,7 @@ def get(studio: Studio, path: str, query: dict[str, str]) -> Response | None:
     if where == "outcome":
         return _outcome_array(session, name, query)
     if where == "download":
-        return Response(*downloads.download(session, name))
+        return Response(*downloads.download(session, name, studio.scratch.path))
     return None
 
 
@@ -68,13 +68,13 @@ def post(studio: Studio, path: str, about: dict[str, Any]) -> bool:
         "place": lambda: session.place(_side(about), *_ray(about), _key_or_none(about)),
         "move": lambda: session.move(_key(about), _side(about), *_ray(about)),
         "rename": lambda: session.change(
-            lambda marks: marks.renamed(_key(about), str(about.get("name", "")))
+            lambda marks: marks.renamed(_key(about), _text(about, "name", ""))
         ),
         "remove": lambda: session.change(lambda marks: marks.removed(_key(about))),
         "clear": lambda: session.change(lambda marks: Marks()),
         "undo": session.undo,
         "redo": session.redo,
-        "match": lambda: session.match(str(about.get("preset", "default"))),
+        "match": lambda: session.match(_text(about, "preset", "default")),
         "cancel": session.cancel,
         "sample": lambda: uploads.open_sample(session),
     }
@@ -125,9 +125,16 @@ def _side(about: dict[str, Any]) -> Side:
 
 def _key(about: dict[str, Any]) -> int:
     key = about.get("key")
-    if not isinstance(key, int):
+    if not isinstance(key, int) or isinstance(key, bool):
         raise InputError("the pair is missing")
     return key
+
+
+def _text(about: dict[str, Any], name: str, default: str) -> str:
+    text = about.get(name, default)
+    if not isinstance(text, str):
+        raise InputError(f"the {name} is no text")
+    return text
 
 
 def _key_or_none(about: dict[str, Any]) -> int | None:

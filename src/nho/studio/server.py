@@ -6,30 +6,63 @@ host that is not ours (a web page that had its name point here) or from another 
 
 from __future__ import annotations
 
-import queue
 import secrets
-import tempfile
+import socket
+import sys
 import threading
+from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from nho.errors import InputError
+from nho.runtime.scratch import ScratchFolder
 from nho.studio.autosave import state_folder
 from nho.studio.handler import Handler
+from nho.studio.pages import Pages
 from nho.studio.session import Session
 
 HOST = "127.0.0.1"  # this machine only; from another one, `ssh -L PORT:127.0.0.1:PORT` leads here
-_MOST_PAGES = 16
-_MOST_WAITING = 1000  # events that a page may be behind before it is given up
+_MOST_STRANGERS = 64
 
 
 class StudioServer(ThreadingHTTPServer):
-    """An HTTP server that knows its studio."""
+    """An HTTP server that knows its studio.
+
+    Every connection has a thread. Those that have not shown the token yet may be anybody's, of any
+    number and as slow as they like: of more than a few, the oldest is closed.
+    """
 
     daemon_threads = True
-    allow_reuse_address = True
+    request_queue_size = 128  # connections that wait to be taken; with five, a crowd holds all up
+    allow_reuse_address = sys.platform != "win32"  # there, it would let others take the port over
     studio: Studio
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._strangers: dict[socket.socket, None] = {}  # the oldest first
+        self._lock = threading.Lock()
+        super().__init__(address, Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread of its own."""
+        with self._lock:
+            self._strangers[request] = None
+            crowd = list(self._strangers)[:-_MOST_STRANGERS]
+            for oldest in crowd:
+                del self._strangers[oldest]
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+        super().process_request(request, client_address)
+
+    def trust(self, request: socket.socket) -> None:
+        """Note that a connection has shown the token."""
+        with self._lock:
+            self._strangers.pop(request, None)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        self.trust(request)
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Report nothing when a page closes in the middle of a response."""
@@ -48,15 +81,13 @@ class Studio:
 
     def __init__(self, port: int = 0, marks_folder: Path | None = None) -> None:
         self.token = secrets.token_urlsafe(18)
-        self._pages: list[queue.Queue[dict[str, Any] | None]] = []
-        self._pages_lock = threading.Lock()
-        self.session = Session(marks_folder or state_folder(), self.broadcast)
-        self._uploads = tempfile.TemporaryDirectory(prefix="nho-studio-")
-        self.folder = Path(self._uploads.name)
+        self.pages = Pages()
+        self.session = Session(marks_folder or state_folder(), self.pages.send)
+        self.scratch = ScratchFolder("studio")  # uploads and downloads on their way
         try:
-            self._server = StudioServer((HOST, port), Handler)
+            self._server = StudioServer((HOST, port))
         except (OSError, OverflowError) as problem:
-            self._uploads.cleanup()
+            self.scratch.remove()
             raise InputError(
                 f"cannot listen at port {port} ({problem}); choose another --port"
             ) from problem
@@ -84,33 +115,6 @@ class Studio:
         if self._serving is not None:
             self._server.shutdown()
         self._server.server_close()
-        with self._pages_lock:
-            for page in self._pages:
-                page.put(None)
+        self.pages.close()
         self.session.close()
-        self._uploads.cleanup()
-
-    def broadcast(self, event: dict[str, Any]) -> None:
-        """Send an event to all open pages."""
-        with self._pages_lock:
-            for page in list(self._pages):
-                if page.qsize() > _MOST_WAITING:
-                    self._pages.remove(page)
-                    page.put(None)
-                else:
-                    page.put(event)
-
-    def listen(self) -> queue.Queue[dict[str, Any] | None] | None:
-        """A page's events from now on, None being the last; None if there are too many pages."""
-        with self._pages_lock:
-            if len(self._pages) >= _MOST_PAGES:
-                return None
-            page: queue.Queue[dict[str, Any] | None] = queue.Queue()
-            self._pages.append(page)
-            return page
-
-    def forget(self, page: queue.Queue[dict[str, Any] | None]) -> None:
-        """Send no more events to this page."""
-        with self._pages_lock:
-            if page in self._pages:
-                self._pages.remove(page)
+        self.scratch.remove()

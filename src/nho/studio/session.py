@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.problem.anchors import FEWEST
 from nho.problem.result import MatchResult
@@ -47,6 +47,7 @@ class Session:
         self._last_seconds: dict[tuple[object, ...], dict[str, float]] = {}  # of the last match
         self._opened = self._matched = self.revision = 0
         self._notice: dict[str, Any] = {"text": "", "kind": "", "number": 0}
+        self.unsaved = ""  # why the marks are not on disk, if they are not
         self._suggestion: tuple[object, dict[str, object] | None] = (None, None)
 
     @property
@@ -65,25 +66,25 @@ class Session:
     # ---- meshes ------------------------------------------------------------------------------
 
     def open(self, side: Side, mesh: Mesh) -> None:
-        """Show a mesh; marks on the one before it go, those saved for this pair come back."""
+        """Show a mesh; marks on the one before it go, those saved for this pair come back.
+
+        Of two meshes for one side the one that was opened last stays, however long it took.
+        """
         with self._lock:
             self._opened += 1
             version = self._opened
         shape = ShownShape(mesh, version)
         shape.prepare()  # not under the lock: the pages go on meanwhile
         with self._lock:
+            before = self.shapes[side]
+            if before is not None and before.version > version:
+                return
             stopped = self._stop_match()
             self.shapes[side] = shape
             self.outcome = None
             self.history = MarkHistory(self.marks.without_side(side))
-            file = self._autosave()
-            saved = file.read() if file else Marks()
-            if saved.pairs:
-                self.history.to(saved)
-                many = len(saved.pairs)
-                self._say(f"restored {many} pair{'' if many == 1 else 's'} from the last session")
-            else:
-                self._say("the match was stopped because a mesh was replaced" if stopped else "")
+            self._say("the match was stopped because a mesh was replaced" if stopped else "")
+            self._restore()
             self._changed()
         if stopped:
             self._worker.warm_up()
@@ -231,8 +232,34 @@ class Session:
         return Autosave(self._marks_folder, partial, full) if partial and full else None
 
     def _save(self) -> None:
-        if (file := self._autosave()) is not None:
+        """Save the marks; a failure stops nobody, but the pages show it."""
+        self.unsaved = ""
+        file = self._autosave()
+        if file is None:
+            if self.marks.pairs:
+                self.unsaved = "they are saved once both meshes are open"
+            return
+        try:
             file.write(self.marks)
+        except CannotWrite as problem:
+            self.unsaved = str(problem)
+            self._say(f"the marks are not saved: {problem}", "error")
+
+    def _restore(self) -> None:
+        """Bring back the marks saved for the two meshes; those that cannot be read are kept."""
+        file = self._autosave()
+        if file is None:
+            return
+        try:
+            saved = file.read()
+        except InputError as problem:
+            aside = file.set_aside()
+            self._say(f"{problem}" + (f"; they are kept in {aside}" if aside else ""), "error")
+            return
+        if saved.pairs:
+            self.history.to(saved)
+            many = len(saved.pairs)
+            self._say(f"restored {many} pair{'' if many == 1 else 's'} from the last session")
 
     def _suggested(self) -> dict[str, object] | None:
         shape = self.shapes["partial"]

@@ -7,16 +7,17 @@ import re
 import shutil
 from pathlib import Path
 
-from nho.errors import InputError, NhoError
+from nho.errors import CannotWrite, InputError, NhoError
 from nho.evaluation.sample import load_sample
 from nho.geometry.mesh import Mesh
 from nho.io.landmarks import READABLE as LANDMARK_FILES
 from nho.io.landmarks import holds_pairs, read_landmarks, read_pairs
 from nho.io.meshes import READABLE as MESH_FILES
+from nho.runtime.file_names import is_device
 from nho.studio.marks import Marks, Side, mark_at
 from nho.studio.session import Session
 
-_LONGEST = 100  # characters of a file name
+_LONGEST = 100  # characters of a file name, and twice as many bytes; file systems end at 255
 
 
 def take(session: Session, received: Path, name: str, side: Side | None) -> None:
@@ -31,10 +32,13 @@ def take(session: Session, received: Path, name: str, side: Side | None) -> None
     """
     name = safe_name(name)
     folder = received.with_name(received.name + ".d")
-    folder.mkdir()
     try:
         path = folder / name
-        shutil.move(received, path)
+        try:
+            folder.mkdir()
+            shutil.move(received, path)
+        except OSError as problem:
+            raise CannotWrite.to(folder.parent, problem) from problem
         if name.lower().endswith(MESH_FILES):
             if side is None:
                 raise InputError(f"{name}: drop a mesh on the scan (left) or template (right)")
@@ -91,4 +95,5 @@ def safe_name(name: str) -> str:
     """A file name without any way out of its folder."""
     last = re.split(r"[/\\]", name)[-1]
     kept = re.sub(r"[^\w .()+-]", "_", last).strip(" .")[-_LONGEST:]
-    return kept or "file"
+    kept = kept.encode("utf-8")[-2 * _LONGEST :].decode("utf-8", "ignore").lstrip(" .")
+    return f"_{kept}" if is_device(kept) else kept or "file"

@@ -32,6 +32,7 @@ from nho.io.landmarks.files import (
     write_pairs,
 )
 from nho.io.landmarks.pairing import LandmarkPairs, pair_up
+from nho.io.landmarks.parsing import clean_name
 from nho.io.landmarks.points import Landmarks
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Files",
     "LandmarkPairs",
     "Landmarks",
+    "clean_name",
     "holds_pairs",
     "pair_up",
     "read_landmarks",

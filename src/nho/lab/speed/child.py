@@ -8,7 +8,6 @@ Every measurement has a process of its own, for peak memory can only be read off
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +24,9 @@ from nho.lab.speed.same_result import same_result
 from nho.lab.speed.sized_pairs import SizedPair, sized_pair, source_pair
 from nho.lab.speed.start_up import start_up
 from nho.runtime.memory import available_memory
+
+if sys.platform != "win32":  # `run_speed` refuses to begin there
+    import resource
 
 
 def build(pair_file: str, size: int, family: str, number: int, data: str | None) -> dict[str, Any]:
@@ -136,4 +138,4 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 
 if __name__ == "__main__":
     answer_file, job, arguments = sys.argv[1:]
-    Path(answer_file).write_text(json.dumps(JOBS[job](**json.loads(arguments))))
+    Path(answer_file).write_text(json.dumps(JOBS[job](**json.loads(arguments))), encoding="utf-8")

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,11 @@ def vertices(size: str) -> int:
 
 def run_speed(request: SpeedRequest, out: Path, tell: Callable[[str], None]) -> Path:
     """Measure, and write the report after every size; returns its Markdown file."""
+    if find_spec("resource") is None:
+        raise InputError(
+            "--study speed needs Python's module `resource`, which Windows does not have; run it "
+            "on Linux or macOS"
+        )
     folder = out / "speed"
     with tempfile.TemporaryDirectory() as scratch:
         runner = Runner(request, Path(scratch), tell)
@@ -143,7 +149,7 @@ class Runner:
         except subprocess.TimeoutExpired:
             return {"status": f"stopped after {limit:g} s"}
         if done.returncode == 0:
-            return dict(json.loads(answer.read_text()))
+            return dict(json.loads(answer.read_text(encoding="utf-8")))
         if done.returncode < 0:
             return {"status": f"killed by {signal.Signals(-done.returncode).name}"}
         return {"status": (done.stderr.strip().splitlines() or ["failed"])[-1][:200]}

@@ -5,7 +5,6 @@ The yardstick is ``import numpy, scipy.sparse``, below which no program of this 
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,9 @@ from typing import Any
 
 from nho.lab.speed.sized_pairs import SizedPair
 from nho.problem.anchors import write_anchors
+
+if sys.platform != "win32":  # `run_speed` refuses to begin there
+    import resource
 
 YARDSTICK = "import numpy, scipy.sparse"
 HELP = "nho --help"
