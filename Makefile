@@ -57,6 +57,7 @@ gallery: $(DOCS_ENV)/ready
 
 lint: $(TEST_ENV)/ready scripts
 	$(TEST_ENV)/bin/ruff check src tests tools examples
+	$(TEST_ENV)/bin/ruff check --preview --select PLW1514 src # every text names its encoding
 	$(TEST_ENV)/bin/ruff format --check src tests tools examples
 	$(TEST_ENV)/bin/lint-imports
 	$(TEST_ENV)/bin/mypy
@@ -82,9 +83,7 @@ audit: $(TEST_ENV)/ready
 
 # The same code with the oldest versions that pyproject.toml allows, and with the newest there are.
 # Only what needs neither torch, nor Dask, nor a browser, nor minutes.
-CORE_TESTS = tests --ignore=tests/lab --ignore=tests/learned --ignore=tests/studio \
-  --ignore=tests/docs --ignore=tests/faults --ignore=tests/fuzz --ignore=tests/conformance \
-  --ignore=tests/batch/test_batch_cluster.py --ignore=tests/report/test_report_browser.py
+CORE_TESTS = @tests/core.txt
 CORE_NEEDS = pytest hypothesis psutil trimesh matplotlib
 
 test-oldest: $(OLDEST_ENV)/ready

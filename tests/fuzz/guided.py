@@ -10,7 +10,6 @@ when nothing new has been seen for long, only some inputs are watched; all of th
 from __future__ import annotations
 
 import random
-import resource
 import sys
 import time
 from collections import Counter
@@ -24,6 +23,9 @@ import nho
 from tests.fuzz.judge import Verdict, judge
 from tests.fuzz.mutations import apply, pick
 from tests.fuzz.target import Target
+
+if sys.platform != "win32":
+    import resource
 
 PACKAGE = str(Path(nho.__file__).parent)
 _RECENT = 16  # newest inputs of the corpus, which a third of the inputs start from

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import mmap
 import re
-import resource
+import sys
 import time
 import traceback
 import warnings
@@ -18,6 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nho.errors import NhoError
+
+if sys.platform != "win32":
+    import resource
 
 SLOWEST = 5.0  # seconds
 MEMORY = 512 * 2**20  # bytes of address space above what the process had before
@@ -93,13 +96,13 @@ def limited_memory() -> Iterator[None]:
     Address space and not resident memory: a reader that asks for a terabyte and is lucky to get it
     without touching it is a finding too.
     """
-    before = resource.getrlimit(resource.RLIMIT_AS)
     try:
         with open("/proc/self/statm") as status:
             used = int(status.read().split()[0]) * mmap.PAGESIZE
     except OSError:
         yield
         return
+    before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
     try:
         yield

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import warnings
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from tests.fuzz.judge import judge, limited_memory
 from tests.fuzz.mutations import OPERATIONS, apply
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="limits and signals of POSIX")
 
 HERE = str(Path(__file__).parent)
 

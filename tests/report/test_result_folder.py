@@ -20,6 +20,7 @@ from nho.problem.result import MatchResult
 from nho.report.colours import position_colours, region_colours, transfer_colours
 from nho.report.result_folder import FILES, check_folder, write_outputs
 from nho.settings import Settings, preset
+from tests.links import link_to
 
 PUT = "runtime.atomic_folder._put_in_place"
 QUICK = preset("paper").replace(
@@ -292,7 +293,7 @@ def test_folders_made_on_the_way_go_again_on_failure(pair, tmp_path, monkeypatch
 
 def test_a_link_to_a_folder_is_followed_or_refused_but_not_lost(pair, tmp_path):
     (tmp_path / "real").mkdir()
-    (tmp_path / "result").symlink_to(tmp_path / "real", target_is_directory=True)
+    link_to(tmp_path / "result", tmp_path / "real")
     try:
         write_outputs(tmp_path / "result", *pair)
     except InputError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from nho.geometry.mesh import Mesh
 from nho.problem.anchors import read_anchors
 from tests.fuzz import judge, seeds
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
 SIZE = 1 << 20  # bytes
 TRIANGLE = "0 0 0\n1 0 0\n0 1 0\n"
 VTP = '<VTKFile type="PolyData">{}</VTKFile>'

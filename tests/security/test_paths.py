@@ -21,6 +21,7 @@ from nho.lab.bench.studies import StudyRequest
 from nho.problem.result import MatchResult
 from nho.settings import preset
 from tests.fuzz import seeds
+from tests.links import link_to
 
 LEADING_OUT = ["..", ".", "../evil", "a/../../evil", "/tmp/evil", "..\\evil", "C:evil", "C:\\evil"]
 LEADING_OUT += ["\\\\host\\share", "~/evil/x", "a/b", "evil\x00", "nul", "COM1.txt", ".batch"]
@@ -93,7 +94,7 @@ BATCH_LINKS = {"pair": "", ".batch": "", ".batch/done": "", ".batch/lock": "prec
 def test_a_batch_follows_no_link_in_its_folder(tmp_path: Path, outside: Path, place: str) -> None:
     link = tmp_path / "out" / place
     link.parent.mkdir(parents=True)
-    link.symlink_to(outside / BATCH_LINKS[place])
+    link_to(link, outside / BATCH_LINKS[place])
     seeds.PARTIAL.write(tmp_path / "a.ply")
     (tmp_path / "c.csv").write_text("partial,full\n0,0\n")
     pair = BatchPair("pair", tmp_path / "a.ply", tmp_path / "a.ply", tmp_path / "c.csv")
@@ -113,7 +114,7 @@ def test_a_benchmark_follows_no_link_in_its_folder(
     pytest.importorskip("fast_simplification")
     link = tmp_path / "out" / place
     link.parent.mkdir(parents=True)
-    link.symlink_to(outside / BENCH_LINKS[place])
+    link_to(link, outside / BENCH_LINKS[place])
     request = StudyRequest(None, ("synthetic",), ("nearest",), quick=True)
     with pytest.raises(InputError, match="this is a link"):
         run_studies(["cost", "main", "next-anchor"], request, tmp_path / "out", "{study}", jobs=1)
@@ -125,7 +126,7 @@ def test_a_gltf_reads_no_file_through_a_link_out_of_its_folder(tmp_path: Path) -
     folder.mkdir()
     document = json.loads(seeds.gltf())
     (tmp_path / "secret.bin").write_bytes(bytes(1000))
-    (folder / "buffer.bin").symlink_to(tmp_path / "secret.bin")
+    link_to(folder / "buffer.bin", tmp_path / "secret.bin")
     document["buffers"][0]["uri"] = "buffer.bin"
     (folder / "scan.gltf").write_text(json.dumps(document))
     with pytest.raises(InputError, match="not beside it"):

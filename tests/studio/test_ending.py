@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
-import pytest
-
 from nho.geometry.mesh import Mesh
-
-if sys.platform == "win32":
-    pytest.skip("signals and process groups of POSIX", allow_module_level=True)
-
 from tests.faults.running import Process, start
 
 
