@@ -26,7 +26,7 @@ def test_a_kill_leaves_nothing_beyond_the_next_start(tmp_path: Path) -> None:
     with begun(temporary=temporary, state=state) as process:
         assert not left.exists() and len(list(temporary.iterdir())) == 1
         process.send_signal(signal.SIGTERM)
-        code, out, err = process.ended(60)
+        code, out, err = process.ended()
     assert code in (0, 143) and "Traceback" not in err
     assert "anchors are saved" in out and list(temporary.iterdir()) == []
 
@@ -38,5 +38,5 @@ def test_the_last_line_is_true_when_nothing_could_be_saved(tmp_path: Path, whole
     words = [tmp_path / "m.ply", tmp_path / "m.ply", "--anchors", tmp_path / "a.csv"]
     with begun(*words, temporary=tmp_path, state=tmp_path / "file") as process:
         os.killpg(process.pid, signal.SIGINT)
-        _, out, err = process.ended(60)
+        _, out, err = process.ended()
     assert "anchors are not saved" in out and "Traceback" not in err
