@@ -36,6 +36,7 @@ def test_a_clear_case_is_not_called_doubtful(found):
     assert "automatically" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_pose_unit_and_turned_faces_change_nothing(piece, whole):
     one, other = (Rotation.from_rotvec(turn).as_matrix() for turn in ([1, 2, -1], [0.5, -2, 0]))
     partial = Mesh(piece.mesh.vertices @ one.T * 1e-3 + 7, piece.mesh.faces[:, ::-1])
@@ -44,6 +45,7 @@ def test_pose_unit_and_turned_faces_change_nothing(piece, whole):
     assert gaps(anchors, partial, full, piece.vertex_of_parent).max() < 0.02
 
 
+@pytest.mark.slow
 def test_a_partial_shape_in_another_unit_is_found_and_the_scale_is_told(piece, whole):
     partial = piece.mesh.scaled(1000.0)
     anchors = nho.find_anchors(partial, whole)
@@ -60,6 +62,7 @@ def test_a_symmetric_shape_is_called_doubtful():
     assert any("another placement" in note for note in anchors.notes)
 
 
+@pytest.mark.slow
 def test_the_same_bits_for_any_number_of_threads(piece, whole, found):
     settings = nho.preset("default").replace(threads=1)
     again = nho.find_anchors(piece.mesh, whole, settings)
@@ -97,6 +100,7 @@ def test_scales_to_try_cover_all_sensible_shares():
     assert (np.diff(np.log(np.sqrt(shares))) <= np.log(1.2) + 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("family", ["pfaust_m", "pfarm"])
 def test_real_scans_without_a_mark(data, family):

@@ -56,6 +56,7 @@ def test_every_learned_method_has_a_word_and_others_are_refused():
             check_source(wrong)
 
 
+@pytest.mark.slow
 def test_the_command_matches_without_a_file_of_anchors(files, piece):
     out = files / "result"
     told = run("match", files / "part.ply", files / "whole.ply", "--anchors", "auto", "--out", out)
@@ -94,6 +95,7 @@ def test_a_table_of_pairs_may_ask_for_anchors_to_be_found(files):
         read_pairs(table)
 
 
+@pytest.mark.slow
 def test_the_method_without_anchors_ignores_those_it_is_given(piece, whole):
     wrong = np.array([[0, 5], [1, 3], [2, 1], [3, 9]])
     result = baselines.run("nho-auto", piece.mesh, whole, wrong)

@@ -70,6 +70,7 @@ def test_anchors_survive_the_files_of_other_programs(run):
     assert off(space, space["result"]).mean() < 2.5
 
 
+@pytest.mark.slow
 def test_the_suggested_anchor_lies_in_doubt_and_raises_confidence(run):
     space = run(3)
     before, after = space["mean_confidence"]
@@ -86,6 +87,7 @@ def test_wrong_anchors_are_named_all_of_them_and_no_other(run):
     assert 5 * space["errors"]["with the check"] < space["errors"]["without it"]
 
 
+@pytest.mark.slow
 def test_of_presets_and_baselines_default_is_best(run):
     space = run(5)
     errors = space["errors"]
@@ -146,6 +148,7 @@ def test_a_pair_that_fails_does_not_stop_the_others(run):
     assert len(result.anchors) == 20
 
 
+@pytest.mark.slow
 def test_large_meshes_are_solved_coarsely_and_answered_everywhere(run):
     space = run(11)
     result = space["result"]

@@ -97,7 +97,7 @@ class Batch:
     """A few pairs; every start goes on where the one before was killed."""
 
     name = "batch"
-    pairs = 8
+    pairs = 5
 
     def __init__(self, folder: Path) -> None:
         self._table = make_pairs(folder, self.pairs)

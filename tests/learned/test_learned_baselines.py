@@ -179,6 +179,7 @@ def test_each_set_of_anchors_has_its_own_role_in_the_loop(piece, whole, oracle, 
     assert aligned[1] > len(aligning)
 
 
+@pytest.mark.slow
 def test_ours_from_features_finds_region_and_map_without_anchors(piece, whole, oracle):
     found = baselines.run("nho-dpfm", piece.mesh, whole, None, Settings(threads=1))
     gap = np.linalg.norm(

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -19,12 +16,13 @@ from nho.cli.train import train_command  # noqa: E402
 from nho.errors import InputError, NhoError  # noqa: E402
 from nho.evaluation.metrics import geodesic_errors  # noqa: E402
 from nho.geometry.surface import SurfacePoints  # noqa: E402
-from nho.learned import training, training_pairs  # noqa: E402
+from nho.learned import training, training_files, training_pairs  # noqa: E402
 from nho.learned.checkpoints import load_checkpoint  # noqa: E402
 from nho.learned.methods import METHODS  # noqa: E402
 from nho.learned.training import Plan, train  # noqa: E402
 from nho.learned.training_files import load_state, save_state, train_to_file, unfinished  # noqa: E402
 from nho.learned.training_pairs import held_out  # noqa: E402
+from tests.faults.running import run_here  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,6 +53,7 @@ def same(first, second) -> bool:
     return first.keys() == second.keys() and all(torch.equal(first[n], second[n]) for n in first)
 
 
+@pytest.mark.slow
 def test_a_few_seconds_lower_the_loss_and_the_error_on_pairs_never_seen():
     plan = Plan("dpfm", steps=60, pairs=12, size=(200, 260), width=24, checked=2, check_every=20)
     trained = train(plan)
@@ -189,35 +188,31 @@ def test_a_place_that_cannot_be_written_is_told_before_training(tmp_path, name, 
         train_to_file(SMALL, tmp_path / name)
 
 
-def test_the_command_stopped_and_given_again_goes_on_and_ends(tmp_path):
+def test_the_command_stopped_and_given_again_goes_on_and_ends(tmp_path, monkeypatch):
     out = tmp_path / "net.npz"
-    # The command's own sizes would take a minute: the plan is made smaller inside of it.
-    code = (
-        "import functools, sys; from nho.learned import training;"
-        "small = functools.partial(training.Plan, pairs=2, size=(200, 260), width=16, checked=1,"
-        " check_every=5); training.Plan = small;"
-        "from nho.cli import main; sys.argv = ['nho', *sys.argv[1:]]; main()"
-    )
-    command = [sys.executable, "-c", code, "train", "ulrssm", "--out", str(out), "--steps", "60"]
-    process = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        text=True,
-        # Tests started in the background ignore SIGINT, and children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    deadline = time.monotonic() + 120
-    while not unfinished(out).exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 130
+    # The command's own sizes would take a minute.
+    small = partial(Plan, pairs=2, size=(200, 260), width=16, checked=1, check_every=5)
+    monkeypatch.setattr(training, "Plan", small)
+
+    def save_and_interrupt(*arguments):
+        save_state(*arguments)
+        signal.raise_signal(signal.SIGINT)
+
+    command = ["train", "ulrssm", "--out", out, "--steps", 12]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job has none
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(training_files, "save_state", save_and_interrupt)
+            code, _, told = run_here(*command)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == 130
     assert "run the same command again to continue" in told and "Traceback" not in told
     assert os.listdir(tmp_path) == ["net.npz.unfinished"]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    assert "going on after step" in done.stderr and "wrote" in done.stdout
+    code, shown, told = run_here(*command)
+    assert code == 0, told
+    assert "going on after step" in told and "wrote" in shown
     assert os.listdir(tmp_path) == ["net.npz"]
     load_checkpoint(out)
 

@@ -104,6 +104,7 @@ def test_a_cut_of_the_same_surface_is_recovered(whole, piece, answers, name, mea
     assert scores["recall"] > 0.97 and scores["precision"] > 0.8
 
 
+@pytest.mark.slow
 def test_bending_and_another_mesh_cost_what_each_method_should_pay(rolled):
     cut, flat, pairs = rolled
     mean = {

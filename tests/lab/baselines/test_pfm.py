@@ -155,6 +155,7 @@ def test_peaks_sit_at_matches_and_fall_with_distance(whole, piece):
     assert own.max() == 1 and own.min() > 0
 
 
+@pytest.mark.slow
 def test_a_cut_of_the_same_surface_is_recovered(whole, piece):
     result = baselines.run("pfm", piece.mesh, whole, None)
     assert gaps(result, whole, piece.vertex_of_parent).mean() < 0.3
@@ -170,6 +171,7 @@ def test_neither_pose_nor_unit_counts(small, most, answer):
     assert region_scores(other.region, answer.region, small.vertex_areas)["iou"] > 0.9
 
 
+@pytest.mark.slow
 def test_with_waves_a_closed_partial_shape_is_the_whole_even_in_a_mirror(small):
     mirrored = Mesh(small.vertices * [1.0, 1.0, -1.0], small.faces[:, [0, 2, 1]])
     result = baselines.run("pfm-wks", mirrored, small, None)

@@ -141,6 +141,7 @@ def test_the_region_found_has_the_spectrum_of_the_part(small, cap, answer):
     assert 0.6 < share < 1.2
 
 
+@pytest.mark.slow
 def test_a_thin_limb_is_found(limb):
     ball, tip = limb
     found = baselines.run("hamiltonian", tip.mesh, ball, None)
@@ -162,6 +163,7 @@ def test_it_gives_no_map_and_says_so(cap, answer):
     assert answer.status == "ok" and len(answer.anchors) == 0
 
 
+@pytest.mark.slow
 def test_pose_and_unit_do_not_count(small, cap, answer):
     turn = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 3)))[0]
     partial, full = (

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-
 import pytest
 from typer.testing import CliRunner
 
@@ -15,6 +9,7 @@ from nho.cli.app import app
 from nho.errors import NhoError
 from nho.lab.bench.rowfile import read_rows
 from nho.lab.bench.tasks import KEYS
+from tests.faults.running import start_pausing, wait_until
 
 RUN = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 
@@ -73,17 +68,14 @@ def test_a_wrong_word_is_one_sentence(words, told, tmp_path):
 
 def test_a_run_killed_with_all_its_workers_goes_on_where_it_was(made, tmp_path):
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "nho", *RUN, "--jobs", "2", "--quiet", "--out", str(out)]
-    process = subprocess.Popen(command, start_new_session=True)
+    command = [*RUN, "--jobs", "2", "--quiet", "--out", str(out)]
     rows = out / "matches.csv"
-    while not (rows.exists() and len(read_rows(rows)) >= 2):
-        assert process.poll() is None
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    with start_pausing(2, tmp_path / "never", *command):  # leaving the block kills them all
+        wait_until(lambda: rows.exists() and len(read_rows(rows)) >= 2)
     kept = read_rows(rows)
     assert not (out / "report.html").exists()
-    subprocess.run(command, check=True)
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
     finished = read_rows(rows)
     assert finished[: len(kept)] == kept
     assert len(finished) == len({tuple(row[key] for key in KEYS) for row in finished})

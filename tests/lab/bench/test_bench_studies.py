@@ -43,7 +43,7 @@ def cells(table, section, row):
 
 
 @pytest.mark.parametrize("name", ROW_STUDIES)
-@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path):
     request = StudyRequest(None, ("synthetic",), quick=quick)
     tasks = STUDIES[name].plan(request)

@@ -285,6 +285,7 @@ def test_aligned_eigenfunctions_resemble_those_of_the_partial_shape() -> None:
     assert np.ptp(found.full_modes[:, 0]) < 1e-6 * np.abs(found.full_modes[:, 0]).max()  # constant
 
 
+@pytest.mark.slow
 def test_the_evolution_is_drawn(tmp_path: Path) -> None:
     case = known_case(subdivisions=3)
     written = draw_evolution(case, tmp_path, quick().replace(rounds=1))
