@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 _LONGEST = 1000  # characters of a message
@@ -25,6 +26,19 @@ class InputError(NhoError):
 
     def __init__(self, message: str) -> None:
         super().__init__(_one_readable_line(message))
+
+
+class MissingFile(InputError):
+    """A file that was to be read is not there."""
+
+    path = Path()
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> MissingFile:
+        """The error for a path."""
+        error = cls(f"{path}: there is no such file; check the path")
+        error.path = Path(path)
+        return error
 
 
 class CannotWrite(InputError):

@@ -104,7 +104,6 @@ BAD_TABLES = [
     ("", ["empty"]),
     ("partial,full,anchors\n", ["no pairs"]),
     ("partial,full\na b.ply,full.ply\n", ["anchors", "missing", "line 1"]),
-    (f"partial,full,anchors\n{ROW}\nno.ply,full.ply,x.csv\n", ["line 3", "no.ply"]),
     (f"partial,full,anchors\n{ROW}\na b.ply,,x.csv\n", ["line 3", "full"]),
     (f"partial,full,anchors\n{ROW},tom\n", ["line 2", "4 cells"]),
     (f"partial,full,anchors,name\n{ROW},tom\n{ROW},Tom\n", ["line 3", "line 2", "Tom"]),
@@ -130,13 +129,22 @@ def test_a_name_that_could_leave_the_folder_is_refused_with_its_line(files, name
 
 
 def test_nothing_is_made_for_a_bad_table(files, monkeypatch, capsys):
-    path = table(files, "partial,full,anchors\nno.ply,full.ply,x.csv\n")
+    path = table(files, "partial,full,anchors\na b.ply,,x.csv\n")
     monkeypatch.setattr(sys, "argv", ["nho", *command(path, files / "out")])
     with pytest.raises(SystemExit) as ended:
         main()
     shown = capsys.readouterr()
     assert ended.value.code == 1 and shown.err.startswith("nho: ") and shown.err.count("\n") == 1
     assert not (files / "out").exists()
+
+
+@pytest.mark.parametrize("between", [";", "\t"])
+def test_a_table_from_a_spreadsheet_of_another_country_is_read(files, between):
+    text = f"partial,full,anchors,name\n{ROW},a\n".replace(",", between)
+    plain = read_pairs(table(files, f"partial,full,anchors,name\n{ROW},a\n"))
+    assert read_pairs(table(files, text)) == plain
+    table(files, "").write_bytes(text.encode("utf-16"))
+    assert read_pairs(files / "pairs.csv") == plain
 
 
 def test_a_summary_of_somebody_else_is_not_overwritten(files):
@@ -151,11 +159,13 @@ def test_a_summary_of_somebody_else_is_not_overwritten(files):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """Five pairs: the second has a damaged mesh, the fourth bad anchors."""
+    """Five pairs: the second has a damaged mesh, the fourth bad anchors; others lack files."""
     folder = tmp_path_factory.mktemp("batch")
     path = make_pairs(folder, 5)
     (folder / "scan1.ply").write_text("not a mesh")
     (folder / "anchors3.csv").write_text("partial,full\n0,0\n1,99999\n2,2\n")
+    with open(path, "a") as stream:
+        stream.write("q5,absent.ply,full0.ply,anchors0.csv\nq6,scan0.ply,full0.ply,absent.csv\n")
     process = start(*command(path, folder / "out", "--jobs", 2))
     return path, folder / "out", *process.ended()
 
@@ -163,10 +173,20 @@ def finished(tmp_path_factory):
 def test_failures_in_the_middle_cost_only_their_pairs(finished):
     path, folder, code, out, err = finished
     assert code == 1 and "Traceback" not in err
-    assert "3 of 5 pairs ok, 2 failed" in out and "summary.csv" in out
+    assert "3 of 7 pairs ok, 4 failed" in out and "summary.csv" in out
     rows = read_summary(folder)
-    assert [row["name"] for row in rows] == ["p0", "p1", "p2", "p3", "p4"]
-    assert [row["status"] for row in rows] == ["ok", "failed", "ok", "failed", "ok"]
+    assert [row["name"] for row in rows] == ["p0", "p1", "p2", "p3", "p4", "q5", "q6"]
+    assert [row["status"] for row in rows] == [
+        "ok",
+        "failed",
+        "ok",
+        "failed",
+        "ok",
+        "failed",
+        "failed",
+    ]
+    for row, name in zip(rows[5:], ("absent.ply", "absent.csv"), strict=True):
+        assert row["error"] == f"{path.parent / name}: there is no such file; check the path"
     assert "scan1.ply" in rows[1]["error"] and "99999" in rows[3]["error"]
     assert f"failed: p3: {rows[3]['error']}" in err
     assert sorted(entry.name for entry in folder.glob("p*")) == ["p0", "p2", "p4"]
@@ -216,9 +236,10 @@ def test_a_second_run_redoes_nothing_and_rebuilds_the_table(finished):
     rows, notes = again(path, out, replace(SETTINGS, threads=2))
     assert notes.ran == [] and times(out) == before
     assert (out / "summary.csv").read_text() == table_before
-    assert "3 of 5 pairs are done" in notes.text and "1 pairs failed earlier" in notes.text
+    assert "3 of 7 pairs are done" in notes.text and "1 pairs failed earlier" in notes.text
     assert "--retry-failed" in notes.text
-    assert [row.status for row in rows] == ["ok", "failed", "ok", "failed", "ok"]
+    failed = [row.name for row in rows if row.status == "failed"]
+    assert failed == ["p1", "p3", "q5", "q6"] and len(rows) == 7
 
 
 @pytest.fixture

@@ -50,6 +50,11 @@ def _table(rows: np.ndarray, header: str = "partial,full", decimal: str = ".") -
     return "\n".join([header, *map(",".join, cells)]) + "\n"
 
 
+def _continental(rows: np.ndarray) -> str:
+    """As a spreadsheet in German or French writes it."""
+    return _table(rows, AXES).replace(",", ";").replace(".", ",")
+
+
 AXES = "partial_x,partial_y,partial_z,full_x,full_y,full_z"
 
 
@@ -92,6 +97,25 @@ ONE_PLACE = np.column_stack([PAIRS[:4, 0], np.full(4, 7)])
 ANCHORS = (
     _good("anchors by coordinates", _csv(_table(POSITIONS, AXES)), "projected to the surfaces"),
     _good("anchor file with byte order mark", _csv("\ufeff" + _table(PAIRS)), "skipped"),
+    _good("anchor file with semicolons", _csv(_table(PAIRS).replace(",", ";")), "read"),
+    _good("anchor file with tabs", _csv(_table(PAIRS).replace(",", "\t")), "read"),
+    _good("semicolons and decimal commas", _csv(_continental(POSITIONS)), "read"),
+    _good("anchor file in UTF-16", _csv(_table(PAIRS).encode("utf-16")), "read"),
+    _refused(
+        *("decimal commas between commas", _csv("partial,full\n0,0,1,0\n2,0,3,0\n")),
+        *("line 2 has 4 cells but there are 2 columns", "separate cells by semicolons"),
+        told="the line is named; put semicolons between the cells",
+    ),
+    _refused(
+        *("commas and semicolons between cells", _csv("partial;full,name\na;b,c\nd;e,f\n")),
+        *("separated by commas or semicolons", "save it with one of them"),
+        told="save it with one of them",
+    ),
+    _refused(
+        *("decimal commas and points", _csv(_continental(POSITIONS).replace(",", ".", 1))),
+        *("line 2 has", "write all decimals with a point"),
+        told="both lines are named; write decimal points",
+    ),
     _warned(
         "coordinates off the surface",
         lambda: _off_surface(0.02),
@@ -204,12 +228,7 @@ ANCHORS = (
     _refused(
         *("decimal commas in the anchor file", _csv(_table(POSITIONS, AXES, decimal=","))),
         *("line 2: partial_x =", "is not a number", "decimals take a point"),
-        told="the line is named; write decimal points",
-    ),
-    _refused(
-        *("anchor file with semicolons", _csv(_table(PAIRS).replace(",", ";"))),
-        *("the columns are partial;full", "expected partial,full"),
-        told="save it with commas between the columns",
+        told="the line is named; write decimal points, or semicolons between the cells",
     ),
     _refused(
         *("unknown columns in the anchor file", _csv("scan,template\n0,0\n1,1\n2,2\n")),
@@ -222,7 +241,7 @@ ANCHORS = (
         told="give 2 or 6 columns, or a header",
     ),
     _refused(
-        *("anchor file that is no text", _csv(b"\xff\xfe\x00\x01")),
+        *("anchor file that is no text", _csv(b"\xff\x00\x01")),
         *("cannot be read as text", "save it as CSV in UTF-8"),
         told="save it as CSV in UTF-8",
     ),

@@ -1,19 +1,13 @@
-"""What a target is, and where its files are.
-
-Opening a file costs more than reading a small mesh, so a target keeps one empty file of the right
-name, and `pathlib.Path` serves the bytes of the input in its place where that is possible.
-"""
+"""What a target is, and where its files are."""
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
-from unittest import mock
 
 _SHARED_MEMORY = Path("/dev/shm")  # files there cost least
 
@@ -58,20 +52,10 @@ class Scratch:
 
 
 def serving(path: Path, read: Callable[[], object]) -> Callable[[bytes], object]:
-    """`read()` with the content of the file at `path` taken from memory."""
-    real_text, real_bytes = Path.read_text, Path.read_bytes
+    """`read()` with this content in the file at `path`."""
 
     def with_content(data: bytes) -> object:
-        def text(self: Path, encoding: str | None = None, errors: str | None = None) -> str:
-            if self != path:
-                return real_text(self, encoding, errors)
-            return io.TextIOWrapper(io.BytesIO(data), encoding or "utf-8", errors).read()
-
-        def content(self: Path) -> bytes:
-            return data if self == path else real_bytes(self)
-
-        with mock.patch.object(Path, "read_text", text):
-            with mock.patch.object(Path, "read_bytes", content):
-                return read()
+        path.write_bytes(data)
+        return read()
 
     return with_content

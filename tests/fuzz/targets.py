@@ -114,14 +114,7 @@ def _result(name: str) -> Callable[[bytes], object]:
     def read() -> None:
         _check_result(MatchResult.load(scratch.path))
 
-    if name == "result.json":
-        return serving(scratch.path / name, read)
-
-    def from_file(data: bytes) -> None:
-        (scratch.path / name).write_bytes(data)
-        read()
-
-    return from_file
+    return serving(scratch.path / name, read)
 
 
 def _check_settings(settings: Settings) -> None:
@@ -157,7 +150,7 @@ def _cache_seed() -> bytes:
 
 def _cache_entry(data: bytes) -> None:
     """Damage is never an error: what the digest does not confirm is computed again."""
-    opened = mock.patch.object(cache, "open", lambda *_: io.BytesIO(data), create=True)
+    opened = mock.patch.object(cache, "opened", lambda *_: io.BytesIO(data))
     silent = mock.patch.object(cache.log, "warning")
     with opened, silent as complaint, mock.patch.object(cache.os, "utime"):
         found = cache.Cache("/nowhere")._read(Path(_ENTRY))

@@ -28,7 +28,7 @@ REQUIRED = {
 def findings(source: str) -> Iterator[str]:
     """What is wrong with a Python file, as ``line: what``."""
     tree = ast.parse(source)
-    names = dict(_imported(tree))
+    names = dict(imported(tree))
     for node in ast.walk(tree):
         for what in _problems(node, names):
             yield f"{getattr(node, 'lineno', 0)}: {what}"
@@ -43,7 +43,7 @@ def findings_in(folder: Path) -> dict[str, list[str]]:
     return {path: wrong for path, wrong in found.items() if wrong}
 
 
-def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """What a name in the file stands for."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -66,7 +66,7 @@ def _problems(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
             yield from (f"imports {name}" for name in whole if _forbidden(name))
             yield from (f"imports {name}" for name in whole if name in CALLS)
     elif isinstance(node, ast.Call):
-        yield from _problems_of_call(node, _full_name(node.func, names))
+        yield from _problems_of_call(node, full_name(node.func, names))
 
 
 def _problems_of_call(node: ast.Call, name: str) -> Iterator[str]:
@@ -88,9 +88,9 @@ def _forbidden(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in MODULES)
 
 
-def _full_name(function: ast.expr, names: dict[str, str]) -> str:
+def full_name(function: ast.expr, names: dict[str, str]) -> str:
     """Such as ``numpy.load`` for ``np.load``; "" for what has no name."""
     if isinstance(function, ast.Attribute):
-        owner = _full_name(function.value, names)
+        owner = full_name(function.value, names)
         return f"{owner}.{function.attr}" if owner else ""
     return names.get(function.id, function.id) if isinstance(function, ast.Name) else ""

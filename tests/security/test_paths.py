@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
@@ -14,11 +13,9 @@ from hypothesis import strategies as st
 from nho.batch import read_pairs, run_batch
 from nho.batch.pairs import BatchPair, name_from_files, problem_with_name
 from nho.errors import InputError
-from nho.evaluation.ground_truth import read_ground_truth
 from nho.geometry.mesh import Mesh
 from nho.lab.bench.run_studies import run_studies
 from nho.lab.bench.studies import StudyRequest
-from nho.problem.result import MatchResult
 from nho.settings import preset
 from tests.fuzz import seeds
 from tests.links import link_to
@@ -131,30 +128,3 @@ def test_a_gltf_reads_no_file_through_a_link_out_of_its_folder(tmp_path: Path) -
     (folder / "scan.gltf").write_text(json.dumps(document))
     with pytest.raises(InputError, match="not beside it"):
         Mesh.read(folder / "scan.gltf")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
-@pytest.mark.parametrize("name", ["result.json", "result.npz", "truth.map", "scan.ply"])
-def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
-    seeds.result().save(tmp_path)
-    pipe = tmp_path / name
-    pipe.unlink(missing_ok=True)
-    os.mkfifo(pipe)
-    said: list[str] = []
-
-    def read() -> None:
-        try:
-            if name == "truth.map":
-                read_ground_truth(pipe, seeds.PARTIAL, seeds.FULL)
-            elif name == "scan.ply":
-                Mesh.read(pipe)
-            else:
-                MatchResult.load(tmp_path)
-        except InputError as problem:
-            said.append(str(problem))
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    reader.join(30)
-    assert not reader.is_alive(), "it waits for somebody to write"
-    assert "file" in said[0]

@@ -37,6 +37,8 @@ def folder_lock(out: Path, state: str = STATE) -> Iterator[str]:
             raise InputError(f"{out}: holds what {owner} wrote ({mark}); give another --out")
     path = out / state / "lock"
     refuse_links([path.parent, path])
+    if path.exists() and not path.is_file():  # a pipe might never end
+        raise InputError(f"{path}: this is no file of ours; remove it or give another --out")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)

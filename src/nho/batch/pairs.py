@@ -1,5 +1,7 @@
 """The table of pairs: a CSV with the columns ``partial,full,anchors`` and optionally ``name``.
 
+Paths are relative to the folder of the table.
+
 ``auto`` in place of a file of anchors, or ``auto:METHOD``, has them found (`automatic_anchors`).
 Landmarks in two files take the place of ``anchors``: ``anchors_partial,anchors_full``, and
 optionally ``flip_anchors`` (``partial``, ``full`` or ``both``), where x and y are to be negated.
@@ -20,6 +22,7 @@ from nho.pipeline.automatic_anchors import check_source, is_automatic
 from nho.problem.anchors import FLIPS
 from nho.runtime.csv_table import csv_rows
 from nho.runtime.file_names import is_device
+from nho.runtime.input_file import SMALL, blaming, read_bytes
 
 COLUMNS = ("partial", "full", "anchors")
 LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")
@@ -29,7 +32,7 @@ _NOT_IN_NAMES = '<>:"/\\|?*'
 
 @dataclass(frozen=True)
 class BatchPair:
-    """One row: a name, which becomes a folder, and existing files (absolute paths).
+    """One row: a name, which becomes a folder, and files (absolute paths), there or not.
 
     Attributes
     ----------
@@ -54,7 +57,7 @@ class BatchPair:
         """All that the anchors depend on, besides the meshes, to be hashed."""
         if self.automatic:
             return self.automatic.encode()
-        parts = [_content(file) for file in self.anchors]
+        parts = [read_bytes(file, SMALL) for file in self.anchors]
         if len(parts) == 1 and self.flip == "none":
             return parts[0]
         return b"".join(b"%d:" % len(part) + part for part in (*parts, self.flip.encode()))
@@ -66,9 +69,14 @@ def read_pairs(path: str | Path) -> list[BatchPair]:
     Raises
     ------
     InputError
-        At the first thing that is wrong, with the line, so that nothing runs on a bad table.
+        At the first thing that is wrong with the table itself, with the line. A file that is
+        missing is its pair's failure.
     """
-    path = Path(path)
+    with blaming(path):
+        return _pairs(Path(path))
+
+
+def _pairs(path: Path) -> list[BatchPair]:
     header, rows = _table(path)
     wanted = COLUMNS if set(LANDMARK_COLUMNS) - set(header) else (*COLUMNS[:2], *LANDMARK_COLUMNS)
     missing = [column for column in wanted if column not in header]
@@ -92,9 +100,7 @@ def read_pairs(path: str | Path) -> list[BatchPair]:
 
 def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """Header, and the rows by column with their line numbers; blank and # lines are left out."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file; give a CSV of pairs")
-    table = csv_rows(_content(path), str(path), strict=True)
+    table = csv_rows(read_bytes(path, SMALL), str(path), strict=True)
     if not table:
         raise InputError(f"{path}: the file is empty; give a CSV with {','.join(COLUMNS)}")
     header = [cell.strip().lower() for cell in table[0][1]]
@@ -123,17 +129,7 @@ def _files(path: Path, line: int, row: dict[str, str]) -> list[Path]:
         if column == "anchors" and is_automatic(cell):
             found.append(_source(path, line, cell))
             continue
-        file = path.absolute().parent / cell
-        try:
-            there = file.is_file()
-        except (OSError, ValueError):  # a name no file can have
-            there = False
-        if not there:
-            raise InputError(
-                f"{path}: line {line}: {column} = {cell!r} is not a file; paths are relative to "
-                "the folder of the CSV"
-            )
-        found.append(file)
+        found.append(path.absolute().parent / cell)
     return found
 
 
@@ -150,15 +146,6 @@ def _flip(path: Path, line: int, row: dict[str, str]) -> str:
     if flip not in FLIPS:
         raise InputError(f"{path}: line {line}: flip_anchors = {flip!r}; choose {', '.join(FLIPS)}")
     return flip
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as problem:
-        raise InputError(
-            f"{file}: cannot be read ({problem.strerror}); check its permissions"
-        ) from problem
 
 
 def _names(

@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nho.errors import InputError
+from nho.errors import InputError, MissingFile
 from nho.problem.result import DESCRIPTION, MatchResult, stored_description
 from nho.report.result_folder import FILES
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import read_text
 from nho.settings import Settings
 
 STATE = ".batch"  # folder for lock and records; no pair can have this name
@@ -66,9 +67,9 @@ def find_result(out: Path, name: str, request: PairRequest, report: bool) -> Fou
     folder = out / name
     try:
         description = stored_description(folder)
-    except (FileNotFoundError, NotADirectoryError):
+    except MissingFile:
         return Found(None)
-    except (OSError, InputError):
+    except InputError:
         description = b""
     record = _read(_record(out, name))
     if record is None:
@@ -150,8 +151,8 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):  # the last for brackets without end
+        content = json.loads(read_text(path))
+    except (InputError, ValueError, RecursionError):  # the last for brackets without end
         return None
     return content if isinstance(content, dict) else None
 

@@ -13,6 +13,7 @@ from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.anchors import read_anchors
+from nho.runtime.input_file import LARGE, blaming, read_text
 from nho.runtime.npz import load_arrays
 
 _REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region
@@ -43,10 +44,9 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
     ``.npz``: ``vertex_map``, or ``face`` and ``barycentric``; optionally ``region``.
     """
     path = Path(path)
-    if not path.is_file():  # neither a pipe, which might never end
-        raise InputError(f"{path}: no such file; give the ground truth of this pair")
     try:
-        points, region = _read(path, partial, full)
+        with blaming(path):
+            points, region = _read(path, partial, full)
     except InputError:
         raise
     except Exception as problem:
@@ -114,7 +114,7 @@ def region_around(full: Mesh, points: SurfacePoints) -> np.ndarray:
 
 
 def _lines(path: Path) -> list[str]:
-    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    lines = read_text(path, LARGE).splitlines()
     if not any(line.partition("#")[0].strip() for line in lines):
         raise InputError(f"{path}: there are no numbers in it; copy it again")
     return lines

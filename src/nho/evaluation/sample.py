@@ -17,6 +17,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import Cut, cut_by_balls, cut_by_plane, take_faces
+from nho.runtime.npz import load_arrays
 
 KINDS = ("plane", "balls", "whole")
 PLANE_KEEPS = 0.6  # share of the area on the kept side; stray pieces then go as well
@@ -91,13 +92,13 @@ def sample_paths() -> Path:
 def load_pair() -> PosePair:
     """Both shipped meshes and the true maps between them."""
     folder = sample_paths()
-    with np.load(folder / "truth.npz", allow_pickle=False) as truth:
-        return PosePair(
-            posed=Mesh.read(folder / "posed.ply"),
-            full=Mesh.read(folder / "full.ply"),
-            posed_on_full=_points(truth, "posed_to_full"),
-            full_on_posed=_points(truth, "full_to_posed"),
-        )
+    truth = load_arrays(folder / "truth.npz")
+    return PosePair(
+        posed=Mesh.read(folder / "posed.ply"),
+        full=Mesh.read(folder / "full.ply"),
+        posed_on_full=_points(truth, "posed_to_full"),
+        full_on_posed=_points(truth, "full_to_posed"),
+    )
 
 
 def load_sample(kind: str = "plane", seed: int = 0) -> Sample:
@@ -134,7 +135,7 @@ def _cut(posed: Mesh, kind: str, seed: int) -> Cut:
     return take_faces(posed, np.ones(posed.n_faces, dtype=bool))
 
 
-def _points(truth: np.lib.npyio.NpzFile, name: str) -> SurfacePoints:
+def _points(truth: dict[str, np.ndarray], name: str) -> SurfacePoints:
     """Stored float32 weights, brought back to a sum of one in float64."""
     barycentric = truth[f"{name}_barycentric"].astype(np.float64)
     barycentric /= barycentric.sum(axis=1, keepdims=True)

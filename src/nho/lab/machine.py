@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from nho.runtime.input_file import read_bytes
 from nho.runtime.parallel import thread_count
 
 
@@ -28,7 +29,7 @@ def cpu_name() -> str:
     """Return the processor's name as its maker gives it, where the system knows."""
     listing = Path("/proc/cpuinfo")
     if listing.exists():
-        for line in listing.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in read_bytes(listing).decode("utf-8", "replace").splitlines():
             if line.lower().startswith(("model name", "cpu model")):
                 return line.partition(":")[2].strip()
     if platform.system() == "Darwin":

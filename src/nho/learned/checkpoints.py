@@ -26,12 +26,13 @@ from nho.learned.matcher import Matcher
 from nho.learned.methods import METHODS
 from nho.learned.published_weights import filled, matcher_of
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import SMALL, blaming, read_bytes
 from nho.runtime.npz import check_archive, read_array
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "data" / "weights"
 _SUFFIXES = (".npz", ".pth", ".pt")
 _MOST_FILES = 100  # of a folder; more are no folder of checkpoints
-MOST_BYTES = 256 << 20  # of a file: the published ones have 2 to 3 MB
+MOST_BYTES = SMALL  # of a file: the published ones have 2 to 3 MB
 _MOST_TENSORS = 2000
 _DEEPEST = 4  # tables inside of tables
 _ARCHITECTURE = "architecture"  # member that holds the JSON
@@ -105,12 +106,7 @@ def load_checkpoint(path: str | Path) -> Matcher:
     """Read a network: ``.npz`` as written above, or a published ``.pth``."""
     path = Path(path)
     try:
-        if not path.is_file():  # neither a pipe, which might never end
-            raise InputError(f"{path}: no such file; give a checkpoint")
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise InputError(f"{path}: {size} bytes are more than any checkpoint known here has")
-        with quiet_torch(0):
+        with quiet_torch(0), blaming(path):
             return _from_npz(path) if path.suffix.lower() == ".npz" else _from_torch(path)
     except InputError as fault:
         if str(fault).startswith(str(path)):
@@ -124,7 +120,7 @@ def load_checkpoint(path: str | Path) -> Matcher:
 
 
 def _from_npz(path: Path) -> Matcher:
-    content = path.read_bytes()
+    content = read_bytes(path, MOST_BYTES)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_unpacked(archive, path, len(content))
         names = [name.removesuffix(".npy") for name in archive.namelist()]
@@ -151,7 +147,7 @@ def _check_unpacked(archive: zipfile.ZipFile, path: Path, size: int) -> int:
 
 
 def _from_torch(path: Path) -> Matcher:
-    content, stream = path.read_bytes(), io.BytesIO()
+    content, stream = read_bytes(path, MOST_BYTES), io.BytesIO()
     # The format before 2020 is no archive, and its reader asks for memory before it looks. torch
     # gets an archive written here: it may see other parts in the same bytes than were checked.
     with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(stream, "w") as clean:

@@ -17,11 +17,12 @@ import numpy as np
 import torch
 
 from nho.errors import InputError
-from nho.learned.checkpoints import save_checkpoint
+from nho.learned.checkpoints import MOST_BYTES, save_checkpoint
 from nho.learned.methods import new_matcher
 from nho.learned.training import Plan, State, Trained, Weights, train
 from nho.progress import ProgressCallback, ignore
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import read_bytes
 from nho.runtime.npz import load_arrays
 
 _MOMENTS = ("first", "second")  # of Adam
@@ -87,8 +88,9 @@ def save_state(path: Path, plan: Plan, state: State) -> None:
 def load_state(path: Path, plan: Plan) -> State:
     """Read an unfinished training of the same plan; another one, or damage, is an `InputError`."""
     remedy = "delete it to start anew, or choose another file"
+    content = read_bytes(path, MOST_BYTES)
     try:
-        arrays = load_arrays(io.BytesIO(path.read_bytes()))
+        arrays = load_arrays(io.BytesIO(content))
         note = json.loads(arrays.pop("note").tobytes().decode())
         same = note["plan"] == json.loads(json.dumps(dataclasses.asdict(plan)))
         step, skipped, best = note["step"], note["skipped"], note["best_loss"]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
 
-from nho.errors import InputError
+from nho.errors import InputError, MissingFile
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.solution import Curve
+from nho.runtime.input_file import SMALL, blaming, read_bytes
 from nho.runtime.npz import load_arrays
 from nho.settings import Settings
 
@@ -140,7 +140,8 @@ class MatchResult:
         """Read what `save` wrote; anything missing or inconsistent is an `InputError`."""
         folder = Path(folder)
         try:
-            arrays, about = _both_files(folder)
+            with blaming(folder / "result.npz"):
+                arrays, about = _both_files(folder)
             _check(arrays)
             result = cls(
                 **arrays,
@@ -156,13 +157,14 @@ class MatchResult:
             )
             _check_description(result)
             return result
-        except FileNotFoundError as error:
+        except MissingFile as error:
             raise InputError(
-                f"{folder}: no result here ({Path(error.filename).name} is missing); "
+                f"{folder}: no result here ({error.path.name} is missing); "
                 "give the folder that `nho match --out` wrote"
             ) from None
         except InputError as error:
-            raise InputError(f"{folder}: {error}") from None
+            named = str(error).startswith(str(folder))
+            raise InputError(str(error) if named else f"{folder}: {error}") from None
         except Exception as error:
             raise InputError(
                 f"{folder}: the stored result is damaged ({error}); run the match again"
@@ -171,7 +173,6 @@ class MatchResult:
 
 def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
     """Arrays and description of one and the same result, even if it is replaced meanwhile."""
-    _check_regular(folder / "result.npz")
     text = stored_description(folder)
     while True:
         arrays = load_arrays(folder / "result.npz", ARRAYS)
@@ -186,19 +187,13 @@ def stored_description(folder: Path) -> bytes:
 
     Raises
     ------
-    FileNotFoundError
+    MissingFile
         If neither is there.
     """
     path, former = folder / DESCRIPTION, folder / FORMER_DESCRIPTION
     if former.exists() and not path.exists():
         path = former
-    _check_regular(path)
-    return path.read_bytes()
-
-
-def _check_regular(path: Path) -> None:
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
-        raise InputError(f"{path.name} is not a regular file; run the match again")
+    return read_bytes(path, SMALL)
 
 
 def finite_or_none(value: Any) -> Any:

@@ -16,6 +16,7 @@ from nho.problem.result import DESCRIPTION, FORMER_DESCRIPTION, MatchResult
 from nho.report import render_report
 from nho.report.colours import view_colours
 from nho.runtime.atomic_folder import PREFIX, whole_folder
+from nho.runtime.input_file import read_bytes
 
 FILES = ("result.npz", DESCRIPTION, "partial.ply", "full.ply", "report.html")
 _KNOWN = (*FILES, FORMER_DESCRIPTION)
@@ -56,7 +57,7 @@ def write_outputs(
         if report:
             page = render_report(partial, full, result, metrics, colours)
             (staging / "report.html").write_text(page, encoding="utf-8")
-        return (staging / DESCRIPTION).read_bytes()
+        return read_bytes(staging / DESCRIPTION)
 
 
 def check_folder(folder: str | Path) -> None:

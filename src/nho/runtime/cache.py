@@ -23,12 +23,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from nho.errors import InputError
+from nho.errors import InputError, MissingFile
 from nho.runtime.atomic_file import replace
+from nho.runtime.input_file import opened
 from nho.runtime.npz import load_arrays
 
 log = logging.getLogger(__name__)
@@ -113,15 +114,16 @@ class Cache:
     def _read(self, path: Path) -> dict[str, np.ndarray] | None:
         """The entry, marked as used; None if it is missing or damaged."""
         try:
-            with open(path, "rb") as stream:
+            with opened(path) as stream:
                 try:
                     found = _load(stream, path.name)
                 except Exception as problem:  # damage makes the readers raise nearly anything
                     log.warning("%s: damaged entry (%s); computing it again", path, problem)
                     return None
-        except OSError as problem:
-            if not isinstance(problem, FileNotFoundError):
-                self._complain(problem)
+        except MissingFile:
+            return None
+        except InputError as problem:
+            self._complain(problem.__cause__ or problem)
             return None
         with suppress(OSError):  # evicted meanwhile, or the folder is read-only: still a hit
             os.utime(path)
@@ -170,11 +172,11 @@ class Cache:
                         about = entry.stat(follow_symlinks=False)
                         yield about.st_mtime, about.st_size, Path(entry.path)
 
-    def _complain(self, problem: OSError) -> None:
+    def _complain(self, problem: BaseException) -> None:
         with self._complaining:  # threads meet the same problem at the same time
             before, self._complained = self._complained, True
         if not before:
-            why = problem.strerror or problem
+            why = getattr(problem, "strerror", None) or problem
             log.warning("cache %s does not work (%s); going on without", self.folder, why)
 
 
@@ -241,7 +243,7 @@ def _save(stream: io.BufferedWriter, name: str, arrays: Arrays) -> None:
                 np.lib.format.write_array(target, array, allow_pickle=False)
 
 
-def _load(stream: io.BufferedReader, name: str) -> dict[str, np.ndarray]:
+def _load(stream: BinaryIO, name: str) -> dict[str, np.ndarray]:
     """The arrays of an entry, in their order; any exception means that it is damaged."""
     found = load_arrays(stream)
     if found.pop(_DIGEST).tobytes() != _digest(name, found):

@@ -16,6 +16,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from nho.runtime.input_file import opened
+
 _LENGTH_BYTES = {(1, 0): 2, (2, 0): 4}  # of the header, by version
 # As NumPy writes it. Its own parser also takes what Python would, with warnings.
 _HEADER = re.compile(
@@ -33,7 +35,7 @@ def load_arrays(
     """Those of the named arrays that are in the file, or all; any exception means damage."""
     if isinstance(file, str | os.PathLike):
         # Opened once: under the same name there may be another file a moment later.
-        with open(file, "rb") as stream:
+        with opened(file) as stream:
             return load_arrays(stream, names)
     with zipfile.ZipFile(file) as archive:
         check_archive(archive, file.seek(0, io.SEEK_END))

@@ -9,15 +9,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nho.errors import CannotWrite, InputError
+from nho.errors import CannotWrite, InputError, MissingFile
 from nho.io.landmarks import clean_name
 from nho.runtime.atomic_file import replace, write_whole
+from nho.runtime.input_file import read_text
 from nho.studio.marks import MOST_PAIRS, Mark, MarkedPair, Marks
 from nho.studio.shape import ShownShape
 
 _FORMAT = 1
 _LARGEST = 16 * 2**20  # bytes; far more than the most pairs take
-_UNREADABLE = (OSError, ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
+_UNREADABLE = (InputError, ValueError, TypeError, KeyError, ArithmeticError, RecursionError)
 
 
 def state_folder() -> Path:
@@ -67,10 +68,8 @@ class Autosave:
             If the file is damaged, does not fit the meshes or is of another version.
         """
         try:
-            if self.path.stat().st_size > _LARGEST:
-                raise ValueError("too large")
-            return _from_json(json.loads(self.path.read_text(encoding="utf-8")), self._faces)
-        except (FileNotFoundError, NotADirectoryError):
+            return _from_json(json.loads(read_text(self.path, _LARGEST)), self._faces)
+        except MissingFile:
             return Marks()
         except _UNREADABLE as problem:
             raise InputError(

@@ -19,6 +19,7 @@ from nho.io.landmarks import (
     write_pairs,
 )
 from nho.report.result_folder import FILES, write_outputs
+from nho.runtime.input_file import read_bytes
 from nho.studio.marks import Marks, points_of
 from nho.studio.outcome import MatchOutcome
 from nho.studio.session import Session
@@ -73,7 +74,7 @@ def _result_files(outcome: MatchOutcome, scratch: Path) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory(dir=scratch) as inside:
         folder = Path(inside) / "result"
         write_outputs(folder, outcome.partial.mesh, outcome.full.mesh, outcome.result)
-        files = {name: (folder / name).read_bytes() for name in FILES}
+        files = {name: read_bytes(folder / name) for name in FILES}
     # JSON, since it keeps names and points inside of faces.
     marks = Marks(outcome.pairs)
     files["anchors.json"] = _written_pairs(marks, outcome.partial, outcome.full, ".json", scratch)
@@ -103,7 +104,7 @@ def _marks_file(session: Session, suffix: str, scratch: Path) -> tuple[bytes, st
         with tempfile.TemporaryDirectory(dir=scratch) as inside:
             path = Path(inside) / f"{side}{suffix}"
             write_landmarks(path, landmarks, shape.mesh)
-            files[path.name] = path.read_bytes()
+            files[path.name] = read_bytes(path)
     return _zipped(files, ""), _KINDS[".zip"], f"anchors{suffix}.zip"
 
 
@@ -120,7 +121,7 @@ def _written_pairs(
     with tempfile.TemporaryDirectory(dir=scratch) as inside:
         path = Path(inside) / f"anchors{suffix}"
         write_pairs(path, both, partial.mesh, full.mesh)
-        return path.read_bytes()
+        return read_bytes(path)
 
 
 def _zipped(files: dict[str, bytes], folder: str) -> bytes:

@@ -56,10 +56,6 @@ def test_the_column_anchors_may_be_absent(table, tmp_path):
             "partial,full,anchors,anchors_partial,anchors_full\ns.ply,t.ply,,s.pp,\n",
             ["line 2", "'anchors_full'"],
         ),
-        (
-            "partial,full,anchors_partial,anchors_full\ns.ply,t.ply,s.pp,absent.pp\n",
-            ["line 2", "absent.pp"],
-        ),
         ("partial,full,anchors,flip_anchors\ns.ply,t.ply,a.csv,x\n", ["line 2", "'x'", "both"]),
     ],
 )

@@ -68,6 +68,8 @@ from tests.io.landmarks.shapes import PARTIAL
         ("name,x,y,z\na,1,nan,3\n", "t.csv", ["anchor a", "no finite position"]),
         ("name,vertex\na,1.5\n", "t.csv", ["anchor a", "1.5"]),
         ("1,2\n", "t.csv", ["2 columns", "name,x,y,z"]),
+        ("x,y,z\n1,5,2,5,3,5\n", "t.csv", ["line 2 has 6 cells", "3 columns", "semicolons"]),
+        ("name;x;y;z\na;1,5;2;3\nb;1.5;2;3\n", "t.csv", ["line 2 has '1,5'", "'1.5'"]),
         ([{"vertex": 1.5}], "j.json", ["point 0", "1.5"]),
         ([{"vertex": 1, "face": 2}], "j.json", ["both vertex and face"]),
         ([{"face": 2}], "j.json", ["barycentric"]),
@@ -85,12 +87,12 @@ def test_what_is_wrong_is_named_with_its_place(refused, content, name, parts):
 
 
 def test_a_missing_file_and_an_unknown_suffix_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"absent\.pp: no such file"):
+    with pytest.raises(InputError, match=r"absent\.pp: there is no such file"):
         read_landmarks(tmp_path / "absent.pp")
     with pytest.raises(InputError, match=r"a\.xyz: .*\.fcsv, \.pp"):
         read_landmarks(tmp_path / "a.xyz")
     (tmp_path / "folder.pp").mkdir()
-    with pytest.raises(InputError, match=r"folder\.pp: cannot be read"):
+    with pytest.raises(InputError, match=r"folder\.pp: this is a folder"):
         read_landmarks(tmp_path / "folder.pp")
 
 

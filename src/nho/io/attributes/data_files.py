@@ -1,10 +1,11 @@
 """Attributes in files of their own: CSV, NPZ, and text lists of selected vertices.
 
 CSV
-    A header with names, then one row for each vertex (or each face). A first column ``vertex`` or
-    ``face`` numbers the rows; without it, the number of rows decides. A column of whole numbers is
-    a label, one of decimals a scalar (an empty cell is NaN), one of ``true`` and ``false`` a
-    selection, and anything else a label in words.
+    A header with names, then one row for each vertex (or each face), cells between commas,
+    semicolons or tabs. A first column ``vertex`` or ``face`` numbers the rows; without it, the
+    number of rows decides. A column of whole numbers is a label, one of decimals a scalar (an
+    empty cell is NaN), one of ``true`` and ``false`` a selection, and anything else a label in
+    words.
 NPZ
     Arrays by name, with one row per vertex, or one per face. The name of an array on faces begins
     with ``face_``. ``uv`` is (n, 2), one pair per vertex, or (m, 3, 2), one per corner.
@@ -37,7 +38,7 @@ _LONGEST = 200  # characters of a cell: every row of a column of words takes as 
 
 def read_csv(data: bytes, name: str, n_vertices: int, n_faces: int, faces: Array) -> Attributes:
     """Attributes of a mesh with (m, 3) faces out of the text of a CSV file."""
-    table = csv_rows(data, name, comments=False)  # `#` may begin a label
+    table = csv_rows(data, name, comments=False, numbers=True)  # `#` may begin a label
     if len(table) < 2:
         raise InputError(f"{name}: there are no rows below a header; give names and then the rows")
     header = [cell.strip() for cell in table[0][1]]
@@ -161,6 +162,8 @@ def read_npz(data: bytes, name: str, n_vertices: int, n_faces: int, faces: Array
                 for member in archive.namelist()
                 if member.endswith(".npy")
             }
+    except MemoryError:
+        raise
     except Exception as problem:
         raise InputError(
             f"{name}: cannot be read as NPZ ({str(problem)[:200]}); save it with numpy.savez"

@@ -16,6 +16,7 @@ from nho.io.attributes.data_files import (
 from nho.io.meshes.files import ATTRIBUTE_WRITERS, Writer, contents_of, read_mesh_file
 from nho.io.meshes.model import Attributes
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import blaming, read_bytes
 
 DATA_FILES = (".csv", ".npz", ".txt")
 _WRITERS: dict[str, Writer] = {
@@ -51,10 +52,11 @@ def read_data(path: str | os.PathLike[str], mesh: Mesh) -> Attributes:
             "give it the suffix of its real format or export it as CSV"
         )
     data = contents_of(path)
-    if suffix == ".txt":
-        return read_list(data, path.name, mesh.n_vertices, path.stem)
-    read = read_csv if suffix == ".csv" else read_npz
-    attributes = read(data, path.name, *sizes, mesh.faces)
+    with blaming(path):
+        if suffix == ".txt":
+            return read_list(data, path.name, mesh.n_vertices, path.stem)
+        read = read_csv if suffix == ".csv" else read_npz
+        attributes = read(data, path.name, *sizes, mesh.faces)
     attributes.check(*sizes, path.name)
     return attributes
 
@@ -103,5 +105,5 @@ def _check_ours(path: Path, content: bytes) -> None:
     """An image must not replace another file of the user; a material file belongs to its OBJ."""
     if path.suffix == ".mtl" or not path.exists():
         return
-    if not path.is_file() or path.read_bytes() != content:
+    if not path.is_file() or read_bytes(path) != content:
         raise InputError(f"{path}: already exists with different content; choose another --out")

@@ -13,6 +13,7 @@ from nho.io.landmarks.pairing import LandmarkPairs, pair_up
 from nho.io.landmarks.parsing import document_of, listed
 from nho.io.landmarks.points import VERTEX, Landmarks
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import SMALL, blaming, read_bytes
 
 PathLike = str | Path
 Files = PathLike | Sequence[PathLike]
@@ -72,7 +73,8 @@ PAIR_FILES = (".csv", ".json")  # they hold both shapes
 def read_landmarks(path: PathLike) -> Landmarks:
     """The points of one shape."""
     file = FORMATS[suffix_of(path)]
-    landmarks = file.read(_content(Path(path)), str(path))
+    with blaming(path):
+        landmarks = file.read(read_bytes(path, SMALL), str(path))
     if not len(landmarks):
         raise InputError(f"{path}: there are no points in this file; mark matching points")
     return landmarks
@@ -109,14 +111,15 @@ def read_pairs(files: Files, unfinished: bool = False) -> LandmarkPairs:
     paths = _one_or_two(files)
     if len(paths) == 2:
         return pair_up(*map(read_landmarks, paths))
-    path = paths[0]
-    if suffix_of(path) == ".csv":
-        return table.read_pairs(_content(path), str(path), unfinished)
-    if holds_pairs(path):
-        pairs = own_json.parse_pairs(document_of(_content(path), str(path)), str(path))
-        if not len(pairs):
-            raise InputError(f"{path}: there are no pairs in this file; mark matching points")
-        return pairs
+    path, name = paths[0], str(paths[0])
+    with blaming(path):
+        if suffix_of(path) == ".csv":
+            return table.read_pairs(read_bytes(path, SMALL), name, unfinished)
+        if holds_pairs(path):
+            pairs = own_json.parse_pairs(document_of(read_bytes(path, SMALL), name), name)
+            if not len(pairs):
+                raise InputError(f"{path}: there are no pairs in this file; mark matching points")
+            return pairs
     raise InputError(
         f"{path}: it holds the points of one shape; give two such files, first that of the partial "
         "shape, then that of the full one"
@@ -126,9 +129,13 @@ def read_pairs(files: Files, unfinished: bool = False) -> LandmarkPairs:
 def holds_pairs(path: PathLike) -> bool:
     """Whether a file is one of pairs, not of the points of one shape."""
     suffix = suffix_of(path)
-    if suffix == ".csv":
-        return table.holds_pairs(_content(Path(path)), str(path))
-    return suffix == ".json" and own_json.holds_pairs(document_of(_content(Path(path)), str(path)))
+    if suffix not in PAIR_FILES:
+        return False
+    with blaming(path):
+        data = read_bytes(path, SMALL)
+        if suffix == ".csv":
+            return table.holds_pairs(data, str(path))
+        return own_json.holds_pairs(document_of(data, str(path)))
 
 
 def write_pairs(
@@ -206,15 +213,6 @@ def _one_or_two(files: Files) -> list[Path]:
             "points of the partial shape, then those of the full one"
         )
     return [Path(path) for path in paths]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; check the path") from None
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror}); check the path") from None
 
 
 def _write(path: Path, content: bytes) -> None:

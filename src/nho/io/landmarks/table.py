@@ -63,7 +63,7 @@ class _Table:
             if from_text(cell) is None:
                 raise InputError(
                     f"{self.source}: line {line}: {column} = {cell!r} is not a number; correct it "
-                    "(decimals take a point)"
+                    "(decimals take a point, or semicolons between the cells)"
                 )
         return [float(cell) for cell in cells]
 
@@ -164,7 +164,7 @@ def _point_columns(table: _Table) -> tuple[str, ...] | None:
 
 
 def _read(data: bytes, name: str, implied: dict[int, tuple[str, ...]], wanted: str) -> _Table:
-    lines = csv_rows(data, name)
+    lines = csv_rows(data, name, numbers=True, text=_NAMES)
     if not lines:
         raise InputError(f"{name}: there are no anchors in this file; mark matching points")
     first = [cell.strip().lower() for cell in lines[0][1]]
@@ -175,10 +175,22 @@ def _read(data: bytes, name: str, implied: dict[int, tuple[str, ...]], wanted: s
                 f"{name}: line {lines[0][0]} has {len(first)} columns and there is no header; "
                 f"{wanted}"
             )
-        return _Table(name, list(header), lines)
+        return _checked(_Table(name, list(header), lines))
     if len(lines) == 1:
         raise InputError(f"{name}: there are no anchors below the header; mark matching points")
-    return _Table(name, first, lines[1:])
+    return _checked(_Table(name, first, lines[1:]))
+
+
+def _checked(table: _Table) -> _Table:
+    """Refuse a row that is longer than the header: its cells would be taken for others."""
+    for line, row in table.rows:
+        if any(cell.strip() for cell in row[len(table.header) :]):
+            raise InputError(
+                f"{table.source}: line {line} has {len(row)} cells but there are "
+                f"{len(table.header)} columns; separate cells by semicolons if decimals have "
+                "commas, and put quotes around a name with a comma in it"
+            )
+    return table
 
 
 def write(landmarks: Landmarks) -> bytes:

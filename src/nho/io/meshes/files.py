@@ -19,6 +19,7 @@ from nho.io.meshes.stl import read_stl
 from nho.io.meshes.vtk import read_vtk
 from nho.io.meshes.vtp import read_vtp, write_vtp
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import blaming, read_bytes
 
 READERS: dict[str, Callable[[bytes, str, Path], ParsedMesh]] = {
     ".ply": read_ply,
@@ -68,7 +69,7 @@ def read_mesh_file(
     try:
         # Overflow on the way (a double too large for a float, say) shows as a value that is
         # not finite, which the mesh refuses by its index.
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), blaming(path):
             mesh = READERS[suffix](data, path.name, path.parent)
             return mesh, mesh.read_attributes() if with_attributes else Attributes()
     except InputError:
@@ -83,18 +84,7 @@ def read_mesh_file(
 
 def contents_of(path: Path) -> bytes:
     """The bytes of a file that must not be empty."""
-    try:
-        if path.is_dir():
-            raise InputError(f"{path}: this is a folder; name a mesh file in it")
-        if not path.exists():
-            raise InputError(f"{path}: there is no such file; check the path")
-        if not path.is_file():
-            raise InputError(f"{path}: this is not a regular file; name a mesh file")
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: the file cannot be opened ({error}); check its name and permissions"
-        ) from error
+    data = read_bytes(path)
     if not data.strip(b" \t\r\n\0"):
         raise InputError(f"{path.name}: the file is empty; copy or export it again")
     return data

@@ -9,8 +9,9 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from nho.errors import InputError
+from nho.errors import InputError, MissingFile
 from nho.io.meshes.polygons import FloatArray, IntArray
+from nho.runtime.input_file import read_bytes
 
 COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
@@ -152,11 +153,12 @@ class Document:
             raise InputError(
                 f"{self.name}: its {what} {uri!r} is not beside it; export it as one GLB file"
             )
-        if not path.is_file():
+        try:
+            return read_bytes(path)
+        except MissingFile:
             raise InputError(
                 f"{self.name}: its {what} {uri!r} is not there; copy it too, or export as GLB"
-            )
-        return path.read_bytes()
+            ) from None
 
 
 def _split_glb(data: bytes, name: str) -> tuple[bytes, bytes | None]:

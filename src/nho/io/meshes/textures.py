@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from nho.io.meshes.model import Texture
+from nho.runtime.input_file import read_bytes
 
 _PNG, _JPEG = b"\x89PNG", b"\xff\xd8\xff"
 
@@ -16,7 +17,7 @@ def texture_beside(folder: Path, file: str, notes: list[str]) -> Texture | None:
 def bytes_beside(folder: Path, file: str, notes: list[str], what: str) -> bytes | None:
     """A file in the folder of another; None, and a note, if it is not there."""
     if is_beside(folder, file):
-        return (folder / file.replace("\\", "/")).read_bytes()
+        return read_bytes(folder / file.replace("\\", "/"))
     notes.append(f"{what} {file!r} is not beside the mesh file and was left out")
     return None
 

@@ -10,9 +10,9 @@ import csv
 import dataclasses
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from nho.errors import InputError
+from nho.report.scene import packaged_text
 
 METHODS = {
     "pfm": "PFM",
@@ -92,5 +92,5 @@ def lookup(**fields: str) -> Published:
 
 @cache
 def _all() -> tuple[Published, ...]:
-    text = (files("nho.lab.bench") / "published.csv").read_text(encoding="utf-8")
+    text = packaged_text("published.csv", __package__)
     return tuple(Published(**row) for row in csv.DictReader(text.splitlines()))

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,7 +17,9 @@ from nho.lab.bench.studies.study import Findings, Study
 from nho.lab.bench.tabular import html
 from nho.lab.machine import cpu_name
 from nho.report.result_folder import versions
+from nho.report.scene import packaged_text
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import read_bytes
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _IMAGE_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -90,7 +91,7 @@ def write_report_page(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["number"] = lambda value: f"{value:,}"
-    source = files(__package__).joinpath("report_page.html.jinja").read_text(encoding="utf-8")
+    source = packaged_text("report_page.html.jinja", __package__)
     page = environment.from_string(source).render(
         studies=[_shown(report, folder) for report in reports],
         machine=this_machine() if machine is None else dict(machine),
@@ -136,7 +137,7 @@ def _figure(images: list[Path], folder: Path) -> tuple[str, str, int, list[tuple
         chosen = usable[".png"]
     data, width = "", 0
     if chosen is not None:
-        content = chosen.read_bytes()
+        content = read_bytes(chosen)
         # As an image rather than as elements of the page: names inside two drawings may be equal.
         coded = base64.b64encode(content).decode("ascii")
         data = f"data:{_IMAGE_TYPES[chosen.suffix]};base64,{coded}"

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nho.errors import CannotWrite, InputError
+from nho.runtime.input_file import read_bytes
 
 ResultRow = dict[str, str]
 
@@ -69,7 +70,7 @@ def _whole_lines(path: Path) -> bytes:
     """The content up to the end of the last whole line."""
     if not path.exists():
         return b""
-    content = path.read_bytes()
+    content = read_bytes(path)
     return content[: content.rfind(b"\n") + 1]
 
 

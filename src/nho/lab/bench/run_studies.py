@@ -33,6 +33,7 @@ from nho.lab.bench.studies import STUDIES, Findings, Study, StudyRequest
 from nho.lab.bench.tabular import markdown
 from nho.lab.bench.tasks import MatchTask, Task
 from nho.runtime.atomic_file import sweep_parts, write_whole
+from nho.runtime.input_file import read_text
 
 KEPT = "what was measured is kept; run the same command again to continue"
 _COMPARED = ("geodesic_error", "geodesic_error_vertex", "iou", "precision", "recall", "f1")
@@ -184,8 +185,8 @@ def _write_settings(out: Path, tasks: list[Task]) -> None:
     """Every settings_hash with the settings it stands for; those of earlier runs stay."""
     path = out / "settings.json"
     try:
-        known = dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
-    except (OSError, ValueError, TypeError) as problem:
+        known = dict(json.loads(read_text(path))) if path.exists() else {}
+    except (InputError, ValueError, TypeError) as problem:
         raise InputError(
             f"{path}: not the settings that nho bench wrote ({problem}); delete it or give another "
             "--out"

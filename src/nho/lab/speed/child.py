@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nho.errors import InputError
 from nho.evaluation.metrics import geodesic_errors, region_scores
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.scores import errors_of_maps
@@ -23,7 +24,9 @@ from nho.lab.speed.cases import CASES
 from nho.lab.speed.same_result import same_result
 from nho.lab.speed.sized_pairs import SizedPair, sized_pair, source_pair
 from nho.lab.speed.start_up import start_up
+from nho.runtime.input_file import read_text
 from nho.runtime.memory import available_memory
+from nho.runtime.npz import load_arrays
 
 if sys.platform != "win32":  # `run_speed` refuses to begin there
     import resource
@@ -76,9 +79,9 @@ def peak_megabytes() -> float:
     On Linux `getrusage` counts the peak of the process that started this one as well.
     """
     try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        status = read_text("/proc/self/status")
         return int(status.partition("VmHWM:")[2].split()[0]) * 1.024e-3
-    except (OSError, IndexError):
+    except (InputError, IndexError):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak / (1e6 if sys.platform == "darwin" else 1e3 / 1.024)
 
@@ -100,10 +103,10 @@ def judge(pair_file: str) -> dict[str, Any]:
     maps, regions = {}, {}
     for answer in sorted(path.parent.glob("*.npz")):
         if answer != path:
-            with np.load(answer, allow_pickle=False) as stored:
-                maps[answer.stem] = SurfacePoints(stored["face"], stored["barycentric"])
-                if "region" in stored:
-                    regions[answer.stem] = stored["region"]
+            stored = load_arrays(answer)
+            maps[answer.stem] = SurfacePoints(stored["face"], stored["barycentric"])
+            if "region" in stored:
+                regions[answer.stem] = stored["region"]
     if not maps:
         return {"scores": {}, "agreement": {}}
     of_rows = [points[rows] for points in maps.values()]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nho.lab.bench.figures.plotstyle import save, styled
+from nho.runtime.input_file import read_text
 
 LABELS = {
     "floor": "two eigendecompositions alone (eigsh)",
@@ -42,7 +43,7 @@ def draw_speed(folder: Path) -> list[Path]:
     """
     from matplotlib.figure import Figure
 
-    reports = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    reports = [json.loads(read_text(path)) for path in sorted(folder.glob("*.json"))]
     lines = {case: time_against_size(reports, case) for case in LABELS}
     if not any(lines.values()):
         return []

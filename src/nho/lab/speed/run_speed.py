@@ -25,6 +25,7 @@ from nho.lab.speed.cases import CASES
 from nho.lab.speed.figure import draw_speed
 from nho.lab.speed.summary import exponents, loss_gap_of, report_text, summarised
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import read_text
 
 SIZES = ("1k", "5k", "10k", "25k", "50k", "100k", "250k", "1M")
 START_UP, SAME_RESULT = "start-up", "same-result"
@@ -149,7 +150,7 @@ class Runner:
         except subprocess.TimeoutExpired:
             return {"status": f"stopped after {limit:g} s"}
         if done.returncode == 0:
-            return dict(json.loads(answer.read_text(encoding="utf-8")))
+            return dict(json.loads(read_text(answer)))
         if done.returncode < 0:
             return {"status": f"killed by {signal.Signals(-done.returncode).name}"}
         return {"status": (done.stderr.strip().splitlines() or ["failed"])[-1][:200]}

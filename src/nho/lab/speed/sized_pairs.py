@@ -19,6 +19,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.subdivision import Subdivided, subdivided
 from nho.geometry.surface import SurfacePoints, project
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
+from nho.runtime.npz import load_arrays
 
 ANCHORS = 25
 _JUDGED = 300  # partial vertices; each takes up to three Dijkstra runs
@@ -65,15 +66,15 @@ class SizedPair:
     @classmethod
     def load(cls, path: Path) -> SizedPair:
         """The inverse of `save`."""
-        with np.load(path, allow_pickle=False) as stored:
-            return cls(
-                str(stored["name"]),
-                Mesh(stored["partial_vertices"], stored["partial_faces"], "partial"),
-                Mesh(stored["full_vertices"], stored["full_faces"], "full"),
-                stored["anchors"],
-                SurfacePoints(stored["truth_face"], stored["truth_barycentric"]),
-                stored["region"],
-            )
+        stored = load_arrays(path)
+        return cls(
+            str(stored["name"]),
+            Mesh(stored["partial_vertices"], stored["partial_faces"], "partial"),
+            Mesh(stored["full_vertices"], stored["full_faces"], "full"),
+            stored["anchors"],
+            SurfacePoints(stored["truth_face"], stored["truth_barycentric"]),
+            stored["region"],
+        )
 
     def judged_rows(self) -> np.ndarray:
         """Partial vertices at which maps are compared: evenly chosen of those with a truth."""

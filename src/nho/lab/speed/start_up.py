@@ -14,6 +14,7 @@ from typing import Any
 
 from nho.lab.speed.sized_pairs import SizedPair
 from nho.problem.anchors import write_anchors
+from nho.runtime.input_file import read_text
 
 if sys.platform != "win32":  # `run_speed` refuses to begin there
     import resource
@@ -67,7 +68,7 @@ def start_up(pair_file: str, repeats: int) -> dict[str, Any]:
             words = [in_match, "match", *files[:2], "--anchors", files[2], "--quiet"]
             words += ["--out", folder / f"result{repeat}", "--threads", 1]
             whole = _cpu_seconds(_MATCH, *map(str, words))
-            seconds[AROUND_MATCH].append(whole - float(in_match.read_text()))
+            seconds[AROUND_MATCH].append(whole - float(read_text(in_match)))
     medians = {name: median(values) for name, values in seconds.items()}
     return {
         name: {"cpu_seconds": value, "by_import": value / medians[YARDSTICK]}

@@ -9,6 +9,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import IntArray, Mesh
+from nho.runtime.input_file import LARGE, read_text
 
 GUIDE = "see docs/datasets.md"
 
@@ -27,14 +28,14 @@ def mesh_at(path: Path) -> Mesh:
 def lines_of(path: Path) -> list[str]:
     """The lines of a text file that are not empty."""
     _must_exist(path)
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [line for line in read_text(path, LARGE).splitlines() if line.strip()]
 
 
 def numbers_in(path: Path, columns: int) -> np.ndarray:
     """(n, columns) float array of a text file."""
     _must_exist(path)
     try:
-        table = np.loadtxt(path, ndmin=2)
+        table = np.loadtxt(lines_of(path), ndmin=2)
     except ValueError as problem:
         raise InputError(f"{path}: is no table of numbers ({problem}); download it anew") from None
     if table.shape[1] != columns or not np.isfinite(table).all():
@@ -73,5 +74,5 @@ def same_count(rows: int, wanted: int, path: Path, of: str) -> None:
 
 
 def _must_exist(path: Path) -> None:
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"{path}: not found, though other files of its data set are; {GUIDE}")

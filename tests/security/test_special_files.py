@@ -1,0 +1,51 @@
+"""Pipes, devices, folders and files that are too large, in place of every kind of file."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.faults.running import environment
+from tests.security.hostile_files import CASES, READERS
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and devices of Linux")
+WORDS = {
+    "pipe": "not a regular file",
+    "endless device": "not a regular file|not beside",
+    "folder": "this is a folder",
+    "too large": r"16\.0 GB.* at most (8\.0 GB|256\.0 MB)",
+    "larger than memory": r"not enough memory .*209\.7 MB",
+}
+# These are ignored or left out, whatever is wrong with them.
+WITHOUT_WORDS = ("session.json", "entry.npz", "record.json", "texture.png")
+# An archive is not read whole: a hole is none.
+WITHOUT_MEMORY = ("truth.npz", "result.npz")
+
+
+@pytest.fixture(scope="module", params=CASES)
+def answers(request, tmp_path_factory) -> tuple[str, dict[str, str]]:
+    """What every reader says to one case, in a process with little memory and time."""
+    words = [sys.executable, "-m", "tests.security.hostile_files"]
+    done = subprocess.run(
+        [*words, str(tmp_path_factory.mktemp("hostile")), request.param],
+        env=environment(PYTHONHASHSEED="0"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return request.param, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_it_is_refused_in_one_sentence_that_names_the_file(answers, name):
+    case, said = answers
+    assert said[name] and not said[name].startswith(("HANGS", "RAISES")), said[name]
+    if name in WITHOUT_WORDS or (case == "larger than memory" and name in WITHOUT_MEMORY):
+        return
+    assert name in said[name]
+    assert re.search(WORDS[case], said[name]), said[name]
