@@ -84,12 +84,10 @@ def _texture(path: Path) -> object:
 
 
 def _session(path: Path) -> object:
-    """Ignored, and logged, like all that cannot be read of it."""
     shape = SimpleNamespace(digest=path.stem, mesh=seeds.PARTIAL)
     autosave = Autosave(path.parent, shape, shape)  # type: ignore[arg-type]
     autosave.path = path
-    assert not autosave.read().pairs
-    raise NhoError(f"{path}: ignored")
+    return autosave.read()
 
 
 def _cache(path: Path) -> object:
