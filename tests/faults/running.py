@@ -133,9 +133,11 @@ def run_here(*arguments: object, limit: int | None = None) -> tuple[int, str, st
 @contextmanager
 def files_up_to(size: int | None) -> Iterator[None]:
     """No file of this process, or of one that it starts, may grow beyond so many bytes."""
+    if size is None:
+        yield
+        return
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if size is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
         yield
     finally:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import webbrowser
 from pathlib import Path
 
+import pytest
+
 from nho.geometry.mesh import Mesh
-from tests.faults.running import Process, start
+from nho.runtime.interrupts import Stopped
+from tests.faults.running import Process, run_here, start
 
 
 def begun(*words: object, temporary: Path, state: Path) -> Process:
@@ -40,3 +44,20 @@ def test_the_last_line_is_true_when_nothing_could_be_saved(tmp_path: Path, whole
         os.killpg(process.pid, signal.SIGINT)
         _, out, err = process.ended()
     assert "anchors are not saved" in out and "Traceback" not in err
+
+
+def test_the_browser_is_started_without_the_token_and_an_early_interrupt_is_heard(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    opened = []
+
+    def interrupt(address: str) -> None:
+        opened.append(address)
+        raise Stopped
+
+    monkeypatch.setenv("NHO_STUDIO_STATE", str(tmp_path))
+    monkeypatch.setattr(webbrowser, "open", interrupt)
+    code, out, err = run_here("studio")
+    printed = out.partition("studio at ")[2].split()[0]
+    assert code == 0 and "anchors are saved" in out and err == ""
+    assert opened[0].startswith("http://127.0.0.1:") and opened[0] != printed

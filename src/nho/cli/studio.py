@@ -57,21 +57,11 @@ def studio_command(
         studio.session.warm_up()
         typer.echo(f"studio at {studio.address} (Ctrl-C ends it)")
         if browser:
-            webbrowser.open(studio.address)
-        _wait(studio)
-    finally:
-        studio.stop()
-
-
-def _wait(studio: Studio) -> None:
-    """Wait until Ctrl-C."""
-    try:
+            webbrowser.open(studio.door)
         while True:
             time.sleep(1)  # on Windows, signals are only heard between two short waits
     except KeyboardInterrupt:
         why = studio.session.unsaved
-        say(
-            f"studio ended; anchors are not saved: {why}"
-            if why
-            else "studio ended; anchors are saved"
-        )
+        say(f"studio ended; anchors are {f'not saved: {why}' if why else 'saved'}")
+    finally:
+        studio.stop()

@@ -41,6 +41,10 @@ class Refused(Exception):
         self.status = status
 
 
+class Passed(Exception):
+    """A browser has come through the door and is to go on to the studio's own address."""
+
+
 class Handler(BaseHTTPRequestHandler):
     """Checks first, then hands over to `routes`."""
 
@@ -71,6 +75,8 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as refusal:
             self.close_connection = True  # what is left of the request is not read
             self._send_error(str(refusal), refusal.status)
+        except Passed:
+            self._send(b"", "text/plain", HTTPStatus.SEE_OTHER, to=self.studio.address)
         except NhoError as problem:
             self._send_error(str(problem), HTTPStatus.UNPROCESSABLE_ENTITY)
         except (ConnectionError, TimeoutError):
@@ -101,6 +107,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.BAD_REQUEST, "not an address") from None
         token, slash, rest = parts.path.lstrip("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.studio.token.encode()):
+            if self.command == "GET" and self.studio.pass_door(token):
+                raise Passed
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that nho studio printed")
         self.server.trust(self.connection)
         if not slash:  # what the page asks for would not be below its own address
@@ -206,12 +214,19 @@ class Handler(BaseHTTPRequestHandler):
         self._send(json.dumps(value).encode("utf-8"), "application/json", status)
 
     def _send(
-        self, body: bytes, kind: str, status: HTTPStatus = HTTPStatus.OK, name: str | None = None
+        self,
+        body: bytes,
+        kind: str,
+        status: HTTPStatus = HTTPStatus.OK,
+        name: str | None = None,
+        to: str | None = None,
     ) -> None:
         self.send_response(status)
         self._send_common(kind, len(body))
         if name is not None:
             self.send_header("Content-Disposition", f'attachment; filename="{name}"')
+        if to is not None:
+            self.send_header("Location", to)
         self.end_headers()
         self.wfile.write(body)
 

@@ -2,6 +2,7 @@
 
 The address contains a token that is new at every start. Requests with another token, with a
 host that is not ours (a web page that had its name point here) or from another origin are refused.
+The browser is started with a door that opens once: other users can see how a program was started.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ class Studio:
 
     def __init__(self, port: int = 0, marks_folder: Path | None = None) -> None:
         self.token = secrets.token_urlsafe(18)
+        self._door = secrets.token_urlsafe(18)
+        self._passing = threading.Lock()
         self.pages = Pages()
         self.session = Session(marks_folder or state_folder(), self.pages.send)
         self.scratch = ScratchFolder("studio")  # uploads and downloads on their way
@@ -99,6 +102,19 @@ class Studio:
     def address(self) -> str:
         """What to open in the browser."""
         return f"http://{HOST}:{self.port}/{self.token}/"
+
+    @property
+    def door(self) -> str:
+        """An address that leads to the studio's own, once."""
+        return f"http://{HOST}:{self.port}/{self._door}/"
+
+    def pass_door(self, token: str) -> bool:
+        """Whether this is the token of the door; afterwards it is not any more."""
+        with self._passing:
+            passed = secrets.compare_digest(token.encode(), self._door.encode())
+            if passed:
+                self._door = secrets.token_urlsafe(18)
+            return passed
 
     @property
     def hosts(self) -> set[str]:
