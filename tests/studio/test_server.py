@@ -242,13 +242,13 @@ def test_a_match_by_hand_downloads_what_nho_match_would_write(
     assert len(ask(studio, "outcome/full/faded")[1]) == 3 * len(whole.vertices)
 
 
-def test_the_door_opens_once_and_leads_to_the_address(studio: Studio) -> None:
-    door = studio.door.split("/")[-2]
-    assert door != studio.token and studio.address not in studio.door
-    assert ask(studio, "clear", b"{}", token=door)[0] == 403  # nothing is done behind it
-    assert ask(studio, "", headers={"Host": "evil.example"}, token=door)[0] == 403
-    status, body, headers = ask(studio, "", token=door)
+def test_the_one_time_address_leads_to_the_other_once(studio: Studio) -> None:
+    once = studio.one_time_address.split("/")[-2]
+    assert once != studio.token and studio.address not in studio.one_time_address
+    assert ask(studio, "clear", b"{}", token=once)[0] == 403  # nothing is done behind it
+    assert ask(studio, "", headers={"Host": "evil.example"}, token=once)[0] == 403
+    status, body, headers = ask(studio, "", token=once)
     assert status == 303 and headers["Location"] == studio.address and body == b""
-    status, body, _ = ask(studio, "", token=door)
+    status, body, _ = ask(studio, "", token=once)
     assert status == 403 and b"that nho studio printed" in body
-    assert studio.door.split("/")[-2] != door
+    assert studio.one_time_address.split("/")[-2] != once

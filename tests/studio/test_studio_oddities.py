@@ -11,7 +11,7 @@ import pytest
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import Cut
-from nho.studio import Studio
+from nho.studio import Studio, handler
 from nho.studio.marks import Marks, mark_at
 from tests.studio.test_studio_browser import DRAWN, drop, settle, tab
 
@@ -227,3 +227,28 @@ def test_a_page_that_nobody_sees_holds_no_connection(
     studio.session.change(lambda marks: marks, "hello")
     page.wait_for_timeout(400)
     assert ("hello" in page.inner_text("aside")) is not hidden
+
+
+def test_a_file_that_is_too_large_is_refused_in_words(
+    tab: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "LARGEST_UPLOAD", 1000)
+    page = tab()
+    page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File([new Uint8Array(20000000)], "large.ply"));
+          const about = { dataTransfer: data, bubbles: true, cancelable: true };
+          const stage = document.querySelector('.stage[data-shape="full"]');
+          stage.dispatchEvent(new DragEvent("drop", about));
+        }"""
+    )
+    page.wait_for_function("() => document.querySelector('#notice').className === 'error'")
+    assert page.inner_text("#notice") == "20.0 MB are too much; at most 1.0 kB"
+
+
+def test_the_one_time_address_shows_the_studio(browser: Any, studio: Studio) -> None:
+    page = browser.new_page()
+    page.goto(studio.one_time_address)
+    assert page.url == studio.address
+    page.close()

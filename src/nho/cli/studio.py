@@ -38,8 +38,8 @@ def studio_command(
 ) -> None:
     """Place anchors on both shapes in the browser, match, inspect and download the result.
 
-    Everything stays on this machine. The page saves anchors as you go: the next time the same two
-    meshes are opened, they are there again.
+    Everything stays on this machine. The page saves anchors as you go, for you alone (the folder is
+    `NHO_STUDIO_STATE`, if set): the next time the same two meshes are opened, they are there again.
 
     Example: `nho studio scan.ply template.obj`
     """
@@ -57,7 +57,7 @@ def studio_command(
         studio.session.warm_up()
         typer.echo(f"studio at {studio.address} (Ctrl-C ends it)")
         if browser:
-            webbrowser.open(studio.door)
+            webbrowser.open(studio.one_time_address)
         while True:
             time.sleep(1)  # on Windows, signals are only heard between two short waits
     except KeyboardInterrupt:

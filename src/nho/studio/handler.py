@@ -41,8 +41,8 @@ class Refused(Exception):
         self.status = status
 
 
-class Passed(Exception):
-    """A browser has come through the door and is to go on to the studio's own address."""
+class Redirected(Exception):
+    """A browser came by the one-time address, and is to go on to the studio's own."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as refusal:
             self.close_connection = True  # what is left of the request is not read
             self._send_error(str(refusal), refusal.status)
-        except Passed:
+        except Redirected:
             self._send(b"", "text/plain", HTTPStatus.SEE_OTHER, to=self.studio.address)
         except NhoError as problem:
             self._send_error(str(problem), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -107,8 +107,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(HTTPStatus.BAD_REQUEST, "not an address") from None
         token, slash, rest = parts.path.lstrip("/").partition("/")
         if not secrets.compare_digest(token.encode(), self.studio.token.encode()):
-            if self.command == "GET" and self.studio.pass_door(token):
-                raise Passed
+            if self.command == "GET" and self.studio.spend(token):
+                raise Redirected
             raise Refused(HTTPStatus.FORBIDDEN, "open the address that nho studio printed")
         self.server.trust(self.connection)
         if not slash:  # what the page asks for would not be below its own address

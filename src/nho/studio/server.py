@@ -2,7 +2,8 @@
 
 The address contains a token that is new at every start. Requests with another token, with a
 host that is not ours (a web page that had its name point here) or from another origin are refused.
-The browser is started with a door that opens once: other users can see how a program was started.
+The browser is started with an address that works once: other users can list the words that a
+program was started with.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import threading
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from socketserver import TCPServer
 from typing import Any
 
 from nho.errors import InputError
@@ -43,6 +45,13 @@ class StudioServer(ThreadingHTTPServer):
         self._strangers: dict[socket.socket, None] = {}  # the oldest first
         self._lock = threading.Lock()
         super().__init__(address, Handler)
+
+    def server_bind(self) -> None:
+        """Take the port, for this process alone, and ask nobody for the name of the machine."""
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = HOST, int(self.server_address[1])
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own."""
@@ -82,8 +91,8 @@ class Studio:
 
     def __init__(self, port: int = 0, marks_folder: Path | None = None) -> None:
         self.token = secrets.token_urlsafe(18)
-        self._door = secrets.token_urlsafe(18)
-        self._passing = threading.Lock()
+        self._one_time_token = secrets.token_urlsafe(18)
+        self._spending = threading.Lock()
         self.pages = Pages()
         self.session = Session(marks_folder or state_folder(), self.pages.send)
         self.scratch = ScratchFolder("studio")  # uploads and downloads on their way
@@ -104,17 +113,17 @@ class Studio:
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     @property
-    def door(self) -> str:
+    def one_time_address(self) -> str:
         """An address that leads to the studio's own, once."""
-        return f"http://{HOST}:{self.port}/{self._door}/"
+        return f"http://{HOST}:{self.port}/{self._one_time_token}/"
 
-    def pass_door(self, token: str) -> bool:
-        """Whether this is the token of the door; afterwards it is not any more."""
-        with self._passing:
-            passed = secrets.compare_digest(token.encode(), self._door.encode())
-            if passed:
-                self._door = secrets.token_urlsafe(18)
-            return passed
+    def spend(self, token: str) -> bool:
+        """Whether this is the token that works once; from now on it does not."""
+        with self._spending:
+            known = secrets.compare_digest(token.encode(), self._one_time_token.encode())
+            if known:
+                self._one_time_token = secrets.token_urlsafe(18)
+            return known
 
     @property
     def hosts(self) -> set[str]:
