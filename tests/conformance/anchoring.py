@@ -45,6 +45,12 @@ def _on_removed_vertex() -> Given:
     return Given(partial=partial, anchors=np.vstack([PAIRS, [[N, 0]]]))
 
 
+def _on_spike() -> Given:
+    vertices = V.copy()
+    vertices[PAIRS[4, 0]] *= 200
+    return Given(partial=same_order(vertices, F, N))
+
+
 def _table(rows: np.ndarray, header: str = "partial,full", decimal: str = ".") -> str:
     cells = [[f'"{cell!r}"'.replace(".", decimal) for cell in row] for row in rows.tolist()]
     return "\n".join([header, *map(",".join, cells)]) + "\n"
@@ -156,6 +162,11 @@ ANCHORS = (
         *("anchor on a removed vertex", _on_removed_vertex),
         *(f"anchor {len(PAIRS)} refers to vertex {N}", "pick another vertex"),
         told="all its faces were dropped; pick another vertex",
+    ),
+    _refused(
+        *("anchor on a spike", _on_spike),
+        *(f"anchor 4 refers to vertex {PAIRS[4, 0]}", "is a spike", "pick another vertex"),
+        told="the vertex lies far off the surface; pick another vertex",
     ),
     _refused(
         *("contradicting anchors", lambda: _also(PAIRS[2, 0], PAIRS[3, 1])),

@@ -109,6 +109,37 @@ def seam() -> Given:
     return partial_of(np.vstack([V, V[twins[:, 0]]]), corners.reshape(-1, 3), twins=twins)
 
 
+def spiked(vertices: np.ndarray, anchors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every twentieth vertex without an anchor 200 times too far out, and which these are."""
+    moved = np.setdiff1d(np.arange(len(vertices)), anchors)[5::20][:5]
+    thrown = vertices.copy()
+    thrown[moved] *= 200
+    return thrown, moved
+
+
+def spikes() -> Given:
+    vertices, moved = spiked(V, PAIRS[:, 0])
+    place = np.arange(N)
+    return Given(partial=Shape(vertices, F, place, left_out=moved))
+
+
+def spikes_of_full() -> Given:
+    vertices, moved = spiked(WHOLE.vertices, PAIRS[:, 1])
+    place = np.arange(len(vertices))
+    place[moved] = -1
+    return Given(full=Shape(vertices, WHOLE.faces, place, left_out=moved))
+
+
+def open_seams() -> Given:
+    """Loose triangles whose corners miss each other by a rounding error."""
+    corners = F.ravel()
+    _, first = np.unique(corners, return_index=True)
+    shake = 1e-7 * np.random.default_rng(0).uniform(-1, 1, (len(corners), 3))
+    twins = np.column_stack([first[corners], np.arange(len(corners))])
+    faces = np.arange(len(corners)).reshape(-1, 3)
+    return Given(partial=Shape(V[corners] + shake, faces, first, twins=twins))
+
+
 def loose() -> Given:
     """Loose vertices at the front, in between and at the end."""
     place = np.arange(N) + 1 + (np.arange(N) >= 50)

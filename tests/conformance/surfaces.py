@@ -65,6 +65,30 @@ SURFACES = (
         culprit="full",
     ),
     Case(
+        "spikes",
+        REPAIRED,
+        make.spikes,
+        ("left out 5 spikes, thrown far off the surface (vertices",),
+        "vertices thrown far off the surface, and their faces, are left out; number and the first",
+        paper=True,
+    ),
+    Case(
+        "spikes of the full shape",
+        REPAIRED,
+        make.spikes_of_full,
+        ("left out 5 spikes, thrown far off the surface (vertices",),
+        "left out likewise; never in the region",
+        culprit="full",
+        error=0.2,  # nothing can be found where the surface is missing
+    ),
+    Case(
+        "open seams",
+        REPAIRED,
+        make.open_seams,
+        ("closed seams that were open by up to", "(first: vertex"),
+        "corners within a millionth of the shape are welded; number and first pair",
+    ),
+    Case(
         "zero-area faces",
         WARNED,
         make.flat_face,

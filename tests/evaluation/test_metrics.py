@@ -224,3 +224,13 @@ def test_the_success_curve_is_the_share_above_each_threshold():
 def test_no_scores_give_no_warning():
     assert correct_share(np.array([np.nan]), np.array([0.1])).shape == (1,)
     assert success_curve(np.array([]), np.array([0.1])).shape == (1,)
+
+
+def test_spikes_of_the_full_shape_do_not_count_as_area():
+    ball = sphere(3)
+    spiky = Mesh(np.where(np.arange(642)[:, None] == 7, 1e4, 1) * ball.vertices, ball.faces)
+    away = np.setdiff1d(np.arange(642), 7)
+    points = SurfacePoints.at_vertices(spiky, away)
+    clean = geodesic_errors(ball, points, SurfacePoints.at_vertices(ball, np.roll(away, 1)))
+    found = geodesic_errors(spiky, points, SurfacePoints.at_vertices(spiky, np.roll(away, 1)))
+    assert np.median(found) == pytest.approx(np.median(clean), rel=0.05)

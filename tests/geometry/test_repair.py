@@ -101,10 +101,56 @@ def test_a_used_vertex_stands_for_its_equals():
     assert done.solver_of_given.tolist() == [0, 0, 1, 2, 3]
 
 
-def test_nearly_equal_vertices_are_not_welded():
-    vertices = np.vstack([SQUARE, np.nextafter(SQUARE[2], 3)])
-    mesh = Mesh(vertices, [[0, 1, 2], [0, 4, 3]])
-    assert repair(mesh).mesh.n_vertices == 5
+def loose_ball(gap: float, level: int = 2) -> tuple[Mesh, trimesh.Trimesh]:
+    """A sphere of loose triangles whose corners miss each other by up to ``gap``."""
+    ball = trimesh.creation.icosphere(subdivisions=level)
+    corners = ball.vertices[ball.faces].reshape(-1, 3)
+    corners = corners + gap / 4 * np.random.default_rng(0).uniform(-1, 1, corners.shape)
+    return Mesh(corners, np.arange(len(corners)).reshape(-1, 3), "loose.stl"), ball
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("gap", [1e-12, 1e-7, 1e-6])
+def test_seams_open_by_a_rounding_error_are_closed(gap, scale):
+    loose, ball = loose_ball(gap)
+    done = repair(loose.scaled(scale))
+    assert done.mesh.n_vertices == len(ball.vertices)
+    assert not done.mesh.boundary_vertices.any()
+    # Corners of one vertex share it, in the order given.
+    assert len(np.unique(np.column_stack([done.solver_of_given, ball.faces.ravel()]), axis=0)) == (
+        len(ball.vertices)
+    )
+    (note,) = done.notes
+    assert f"with {len(loose.vertices) - len(ball.vertices)} vertices welded" in note
+    first = int(
+        np.argmax(done.given_of_solver[done.solver_of_given] != np.arange(loose.n_vertices))
+    )
+    onto = done.given_of_solver[done.solver_of_given[first]]
+    assert f"(first: vertex {first} on vertex {onto})" in note
+    assert ball.faces.ravel()[first] == ball.faces.ravel()[onto]
+
+
+def test_a_slit_that_is_wider_stays_open():
+    loose, _ = loose_ball(1e-4)
+    assert repair(loose).mesh.n_vertices == loose.n_vertices
+    assert repair(loose).notes == ()
+
+
+def test_small_triangles_at_a_seam_stay():
+    # Two corners of the second triangle are as near to each other as to the first one's.
+    tiny = 1e-7
+    vertices = np.vstack(
+        [SQUARE[:3], SQUARE[2] + [tiny, 0, 0], SQUARE[2] + [0, tiny, 0], SQUARE[3]]
+    )
+    mesh = Mesh(vertices, [[0, 1, 2], [3, 4, 5]])
+    assert repair(mesh).mesh.n_vertices == 6 and repair(mesh).mesh.n_faces == 2
+
+
+def test_spikes_do_not_widen_what_counts_as_a_seam():
+    loose, _ = loose_ball(1e-3)
+    vertices = loose.vertices.copy()
+    vertices[[0, 100, 200]] *= 1e6
+    assert repair(Mesh(vertices, loose.faces)).mesh.n_vertices > 0.9 * len(vertices)
 
 
 def test_a_seam_is_closed():

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import dijkstra
 from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
+from nho.geometry.spikes import without_spikes
 from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
 
@@ -52,7 +53,7 @@ def evaluate(result: MatchResult, full: Mesh, truth: GroundTruth) -> Evaluation:
 
     errors = errors_of(result.points)
     vertex_errors = errors_of(SurfacePoints.at_vertices(full, result.vertex_map))
-    region = region_scores(result.region, truth.region, full.vertex_areas)
+    region = region_scores(result.region, truth.region, without_spikes(full).vertex_areas)
     return Evaluation(
         geodesic_error=float(errors.mean()),
         geodesic_error_vertex=float(vertex_errors.mean()),
@@ -69,7 +70,7 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     Between points inside triangles: the shortest way over their corners, or straight where both
     lie in one triangle.
     """
-    graph = edge_graph(full)
+    graph, unit = edge_graph(full), np.sqrt(without_spikes(full).area)
     errors = np.full(len(truth), np.nan)
     both = np.flatnonzero((predicted.face >= 0) & (truth.face >= 0))
     if not len(both):
@@ -83,7 +84,7 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     # Most errors are small. A search that ends early is exact for what it finds within its reach:
     # any other way is longer than that.
     left = np.arange(len(both))
-    for reach in (_NEAR * np.sqrt(full.area), np.inf):
+    for reach in (_NEAR * unit, np.inf):
         for corner in range(3):
             # A truth at a vertex needs that corner only; it saves most of the Dijkstra runs.
             rows = left[np.isfinite(goal_leg[left, corner])]
@@ -91,7 +92,7 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
             ways = (ways + found_leg[rows]).min(axis=1) + goal_leg[rows, corner]
             best[rows] = np.minimum(best[rows], ways)
         left = left[best[left] > reach]
-    errors[both] = best / np.sqrt(full.area)
+    errors[both] = best / unit
     return errors
 
 

@@ -114,8 +114,15 @@ class Mesh:
 
     @cached_property
     def diagonal(self) -> float:
-        """Length of the bounding box's diagonal."""
-        return float(np.linalg.norm(np.ptp(self.vertices, axis=0)))
+        """Length of the diagonal of the box around the faces."""
+        return float(np.linalg.norm(np.ptp(self.vertices[self.used_vertices], axis=0)))
+
+    @cached_property
+    def used_vertices(self) -> BoolArray:
+        """(n,) whether a face uses the vertex."""
+        used = np.zeros(self.n_vertices, dtype=bool)
+        used[self.faces] = True
+        return _frozen(used)
 
     @cached_property
     def _extent(self) -> float:
@@ -212,8 +219,7 @@ class Mesh:
     @cached_property
     def components(self) -> IntArray:
         """(n,) connected component of every vertex, numbered by first vertex; -1 if unused."""
-        used = np.zeros(self.n_vertices, dtype=bool)
-        used[self.faces] = True
+        used = self.used_vertices
         graph = coo_array(
             (np.ones(len(self.edges), dtype=np.int8), tuple(self.edges.T)),
             shape=(self.n_vertices, self.n_vertices),

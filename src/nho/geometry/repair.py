@@ -9,6 +9,8 @@ from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
 from nho.geometry.mesh import BoolArray, IntArray, Mesh, trusted_mesh
+from nho.geometry.seams import close_seams
+from nho.geometry.spikes import spikes
 from nho.io.meshes.polygons import equal_points
 
 
@@ -20,6 +22,7 @@ class Repaired:
     ----------
     mesh : the solver's mesh; vertices and faces keep the given order.
     solver_of_given : (n_given,) int, solver vertex of every given vertex; -1 = no face uses it.
+    spikes : (n_given,) bool, vertices left out since they lie far off the surface.
     given_of_solver : (n_solver,) int, given vertex of every solver vertex, ascending.
     given_face : (m_solver,) int, given face of every solver face, ascending.
     notes : one sentence for everything that was changed or is worth knowing; given indices.
@@ -27,13 +30,14 @@ class Repaired:
 
     mesh: Mesh
     solver_of_given: IntArray
+    spikes: BoolArray
     given_of_solver: IntArray
     given_face: IntArray
     notes: tuple[str, ...]
 
 
 def repair(mesh: Mesh) -> Repaired:
-    """Weld equal vertices, drop degenerate and duplicate faces and unused vertices.
+    """Weld equal vertices and open seams, drop bad faces, spikes and unused vertices.
 
     Triangles without area and edges with more than two faces stay, since the Laplacian deals with
     them; they are noted. A clean mesh comes back as it is, without notes.
@@ -44,11 +48,21 @@ def repair(mesh: Mesh) -> Repaired:
         If no face is left.
     """
     first, group = equal_points(mesh.vertices)
-    faces = group[mesh.faces]
     welded = first[group] != np.arange(mesh.n_vertices)
+    exact = mesh
+    if welded.any():
+        exact = trusted_mesh(mesh.vertices, first[group][mesh.faces], mesh.name)
+    joined, gap = close_seams(exact)
+    seam = joined != np.arange(mesh.n_vertices)
+    if seam.any():
+        first, group = np.unique(joined[first[group]], return_inverse=True)
+    faces = group[mesh.faces]
     degenerate = (faces == np.roll(faces, 1, axis=1)).any(axis=1)
     duplicate = _repeats(faces) & ~degenerate
-    given_face = np.flatnonzero(~(degenerate | duplicate))
+    sound = ~(degenerate | duplicate)
+    spike = spikes(mesh.vertices[first], faces[sound])[group]
+    at_spike = sound & spike[mesh.faces].any(axis=1)
+    given_face = np.flatnonzero(sound & ~at_spike)
     if len(given_face) == 0:
         raise InputError(
             f"{mesh.name}: all {mesh.n_faces} faces have a repeated vertex, so no surface is left; "
@@ -73,9 +87,16 @@ def repair(mesh: Mesh) -> Repaired:
             "vertex",
             lambda vertex: f"vertex {vertex} on vertex {first[group[vertex]]}",
         ),
+        *_note(
+            seam,
+            f"closed seams that were open by up to {gap:.1g}, with {{}} welded on another one",
+            "vertex",
+            lambda vertex: f"vertex {vertex} on vertex {first[group[vertex]]}",
+        ),
         *_note(degenerate, "dropped {} with a repeated vertex", "face"),
         *_note(duplicate, "dropped {} with the vertices of an earlier face", "face"),
-        *_note(solver_of_given < 0, "left out {} that no face uses", "vertex"),
+        *_spike_note(spike, at_spike),
+        *_note((solver_of_given < 0) & ~spike, "left out {} that no face uses", "vertex"),
     ]
     repaired = mesh
     if notes:
@@ -95,10 +116,10 @@ def repair(mesh: Mesh) -> Repaired:
         "face",
         lambda face: f"face {given_face[face]}",
     )
-    for array in (solver_of_given, given_of_solver, given_face):
+    for array in (solver_of_given, spike, given_of_solver, given_face):
         array.setflags(write=False)
     notes = [f"{mesh.name}: {note}" for note in notes]
-    return Repaired(repaired, solver_of_given, given_of_solver, given_face, tuple(notes))
+    return Repaired(repaired, solver_of_given, spike, given_of_solver, given_face, tuple(notes))
 
 
 def zero_area_faces(mesh: Mesh) -> BoolArray:
@@ -164,6 +185,19 @@ def _neighbours(mesh: Mesh) -> tuple[IntArray, IntArray, BoolArray]:
     pairs = begins[uses == 2]
     # Seen from the same side, two neighbours run along their edge in opposite directions.
     return face[pairs], face[pairs + 1], upward[pairs] != upward[pairs + 1]
+
+
+def _spike_note(spike: BoolArray, at_spike: BoolArray) -> list[str]:
+    """A sentence on spikes, if there are any: how many, which, and what became of them."""
+    found = np.flatnonzero(spike).tolist()
+    if not found:
+        return []
+    named = ", ".join(map(str, found[:5])) + (", ..." if len(found) > 5 else "")
+    what, these = ("1 spike", "vertex") if len(found) == 1 else (f"{len(found)} spikes", "vertices")
+    return [
+        f"left out {what}, thrown far off the surface ({these} {named}), with the "
+        f"{int(at_spike.sum())} faces there; correct or remove them"
+    ]
 
 
 def _note(

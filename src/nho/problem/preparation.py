@@ -167,11 +167,16 @@ def _distinct(
     )
     names = anchors.names
     for row, (p, q) in enumerate(solver.tolist()):
-        for vertex, mesh, index in ((p, partial, given[row, 0]), (q, full, given[row, 1])):
+        for vertex, mesh, index, done in zip(
+            (p, q), (partial, full), given[row], repaired, strict=True
+        ):
             if vertex < 0:
+                why = "is a spike far off the surface"
+                if not done.spikes[index]:
+                    why = "belongs to degenerate faces or to a spike only"
                 raise InputError(
                     f"{anchors.source}: anchor {names[row]} refers to vertex {index} of "
-                    f"{mesh.name}, which belongs to degenerate faces only; pick another vertex"
+                    f"{mesh.name}, which {why}; pick another vertex"
                 )
         if (p, q) in kept:
             first = kept[p, q]

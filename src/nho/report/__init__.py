@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
+from nho.geometry.spikes import without_spikes
 from nho.problem.result import MatchResult
 from nho.report.colours import (
     REGION_INSIDE,
@@ -97,7 +98,8 @@ def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any
     summary = result.summary()
     n_matched, n_partial = summary["matched_vertices"], summary["partial_vertices"]
     # A vertex stands for a third of each face around it, hence a face for its share of corners.
-    covered = full.face_areas @ result.region[full.faces].mean(axis=1)
+    surface = without_spikes(full)
+    covered = surface.face_areas @ result.region[surface.faces].mean(axis=1)
     return {
         "partial_vertices": len(partial.vertices),
         "partial_faces": len(partial.faces),
@@ -105,7 +107,7 @@ def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any
         "full_faces": len(full.faces),
         "anchors": len(result.anchors),
         "matched": n_matched / n_partial if n_partial else None,
-        "region": float(covered / full.area) if full.area > 0 else None,
+        "region": float(covered / surface.area) if surface.area > 0 else None,
         "confidence": summary["mean_confidence"] if n_matched else None,
     }
 

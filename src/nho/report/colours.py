@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nho.geometry.mesh import BoolArray, FloatArray, Mesh
+from nho.geometry.spikes import without_spikes
 from nho.problem.result import MatchResult
 
 Colours = npt.NDArray[np.uint8]  # (n, 3) sRGB
@@ -134,17 +135,19 @@ def scalar_colours(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> C
 
 def _box_coordinates(mesh: Mesh) -> FloatArray:
     """(n, 3) coordinates in [0, 1] along the principal axes, longest first."""
-    weights = mesh.vertex_areas if mesh.area > 0 else np.ones(len(mesh.vertices))
+    surface = without_spikes(mesh)
+    weights = surface.vertex_areas if surface.area > 0 else np.ones(len(mesh.vertices))
     weights = weights / weights.sum()
     centred = mesh.vertices - weights @ mesh.vertices
     covariance = (centred * weights[:, None]).T @ centred
     axes = np.linalg.eigh(covariance)[1][:, ::-1]
     along = centred @ axes
     along = along * _signs(along, weights)
-    low, extent = along.min(axis=0), np.ptp(along, axis=0)
+    inside = along[surface.used_vertices]
+    low, extent = inside.min(axis=0), np.ptp(inside, axis=0)
     # An axis without any extent but round-off would be stretched to noise: flat means the middle.
     flat = extent <= 1e-9 * extent.max()
-    return np.where(flat, 0.5, (along - low) / np.where(flat, 1, extent))
+    return np.clip(np.where(flat, 0.5, (along - low) / np.where(flat, 1, extent)), 0, 1)
 
 
 def _signs(along: FloatArray, weights: FloatArray) -> FloatArray:

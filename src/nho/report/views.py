@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from nho.geometry.alignment import nearest_rotation
-from nho.geometry.mesh import BoolArray, FloatArray, Mesh
+from nho.geometry.mesh import FloatArray, Mesh
+from nho.geometry.spikes import without_spikes
 from nho.geometry.surface import SurfacePoints
 
 Frame = tuple[FloatArray, float]  # centre and radius
@@ -16,7 +17,7 @@ Frame = tuple[FloatArray, float]  # centre and radius
 
 def first_view(mesh: Mesh) -> FloatArray:
     """View along the thinnest side of the box, rotated a little for depth."""
-    extent = np.ptp(mesh.vertices[used(mesh)], axis=0)
+    extent = np.ptp(_corners(mesh), axis=0)
     thinnest = 2 - int(np.argmin(extent[::-1]))  # a tie goes to z
     up, eye = ((1, 0), (2, 1), (1, 2))[thinnest]
     towards = np.eye(3)[eye] * (-1 if thinnest == 1 else 1)  # with z up, the front is at -y
@@ -63,7 +64,7 @@ def view_beside(
 
 def frame(mesh: Mesh, view: FloatArray) -> Frame:
     """Centre and radius of a ball around the surface, in the middle of the view."""
-    corners = mesh.vertices[used(mesh)]  # a stray vertex must not shrink the shape
+    corners = _corners(mesh)
     seen = corners @ view.T
     centre = (seen.min(axis=0) + seen.max(axis=0)) / 2 @ view
     radius = float(np.linalg.norm(corners - centre, axis=1).max())
@@ -76,8 +77,6 @@ def framed(points: FloatArray, around: Frame) -> FloatArray:
     return (points - centre) / radius
 
 
-def used(mesh: Mesh) -> BoolArray:
-    """(n,) bool: vertices of a face."""
-    found = np.zeros(len(mesh.vertices), dtype=bool)
-    found[mesh.faces] = True
-    return found
+def _corners(mesh: Mesh) -> FloatArray:
+    """Vertices of faces, without spikes: nothing stray must shrink the shape."""
+    return mesh.vertices[without_spikes(mesh).used_vertices]

@@ -12,7 +12,7 @@ from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
 from nho.report import key_figures
 from nho.report.colours import ViewColours, view_colours
-from nho.report.views import framed, used, view_beside
+from nho.report.views import framed, view_beside
 from nho.studio.marks import MarkedPair, Marks, Side, mark_at, points_of
 from nho.studio.shape import ShownShape
 
@@ -105,5 +105,5 @@ def _farthest_vertex(shape: ShownShape, marks: Marks) -> int | None:
     sources = np.unique(points_of(placed).nearest_vertex(shape.mesh))
     away = dijkstra(shape.graph, directed=False, indices=sources, min_only=True)
     # Other pieces of the surface come after the one with marks on it.
-    away[~used(shape.mesh) | ~np.isfinite(away)] = -1
+    away[~shape.mesh.used_vertices | ~np.isfinite(away)] = -1
     return int(np.argmax(away))

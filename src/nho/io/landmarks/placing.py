@@ -9,6 +9,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
+from nho.geometry.spikes import without_spikes
 from nho.geometry.surface import SurfacePoints, project
 
 WEIGHT_ERROR = 0.01  # by which weights in a face may miss their range: files hold few digits
@@ -105,7 +106,7 @@ def projected(
             "correct or remove it"
         )
     points, gap = project(mesh, positions)
-    size = mesh.diagonal
+    size = without_spikes(mesh).diagonal
     far = gap > _FAR * size
     if far.any():
         worst = int(np.argmax(gap))
@@ -156,7 +157,7 @@ def _remedy(positions: np.ndarray, far: np.ndarray, mesh: Mesh, axes: str, side:
 
 def _change(positions: np.ndarray, mesh: Mesh) -> tuple[bool, float] | None:
     """(flip x and y, factor) that brings all points closest to the surface, if that is close."""
-    size = mesh.diagonal
+    size = without_spikes(mesh).diagonal
     best, found = _ON * size, None
     for factor in _UNITS:
         extent = factor * float(np.linalg.norm(np.ptp(positions, axis=0)))
