@@ -16,7 +16,7 @@ from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.scores import errors_of_maps
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
-from nho.report.views import first_view, used, view_beside
+from nho.report.views import first_view, view_beside
 
 TRUTH = "truth"
 
@@ -130,7 +130,7 @@ def upright(mesh: Mesh) -> FloatArray:
     Animals of the data sets stand like that, and would be seen climbing.
     """
     onward = np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]])  # x becomes the direction of the eye
-    extent = np.ptp(mesh.vertices[used(mesh)], axis=0)
+    extent = np.ptp(mesh.vertices[mesh.used_vertices], axis=0)
     if extent[0] >= extent[1:].min():
         return first_view(mesh)
     view: FloatArray = first_view(mesh.moved(mesh.vertices @ onward.T)) @ onward

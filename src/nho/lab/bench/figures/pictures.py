@@ -13,7 +13,7 @@ from nho.geometry.mesh import Mesh
 from nho.lab.bench.figures.cases import SUPPORT, TRUTH, Case, methods_of
 from nho.lab.bench.figures.render import render
 from nho.lab.bench.figures.sheet import DPI, Panel, PanelRow, column_inches, save_sheet
-from nho.report.views import frame, framed, used
+from nho.report.views import frame, framed
 
 _ROWS = 6  # of a sheet; further ones go to the next
 _TALLEST, _FLATTEST = 1.7, 0.6  # height over width of a picture
@@ -127,7 +127,7 @@ def picture_size(seen: list[tuple[Mesh, np.ndarray]], inches: float) -> tuple[in
     """(width, height) in pixels that suits shapes under their views, for a column so wide."""
     tall = []
     for mesh, view in seen:
-        corners = framed(mesh.vertices[used(mesh)], frame(mesh, view))
+        corners = framed(mesh.vertices[mesh.used_vertices], frame(mesh, view))
         right, up = np.ptp(corners @ view.T, axis=0)[:2]
         tall.append(up / right if right > 0 else _TALLEST)
     aspect = float(np.clip(np.mean(tall), _FLATTEST, _TALLEST))

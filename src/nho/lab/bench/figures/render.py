@@ -11,7 +11,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import FloatArray, IntArray, Mesh
-from nho.report.views import frame, framed, used
+from nho.report.views import frame, framed
 
 _EYE = 4.0  # distance of the eye from the centre, in radii of the shape
 _MARGIN = 0.02  # share of the picture left free on every side
@@ -99,7 +99,7 @@ def _projected(
     mesh: Mesh, view: np.ndarray, width: int, height: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(n, 2) places in samples from the upper left corner, and (n,) one over the distance."""
-    drawn = used(mesh)
+    drawn = mesh.used_vertices
     seen = framed(mesh.vertices, frame(mesh, view)) @ np.asarray(view, dtype=np.float64).T
     seen[~drawn] = 0  # a stray vertex may lie behind the eye
     nearness = 1 / (_EYE - seen[:, 2])
