@@ -17,10 +17,13 @@ import pytest
 
 import nho.runtime.atomic_folder
 from nho.lab.bench.rowfile import append_row, read_rows
+from nho.problem.result import MatchResult
+from nho.report.result_folder import check_folder
 from nho.runtime.atomic_file import sweep_parts, write_whole
-from nho.runtime.atomic_folder import whole_folder
+from nho.runtime.atomic_folder import MOVING, whole_folder
 from nho.runtime.cache import Cache
 from tests.faults.given import names
+from tests.fuzz import seeds
 
 STEPS = ("open", "os.", "shutil.", "ctypes.dlsym", "fcntl.")
 
@@ -71,7 +74,8 @@ def whole(text):
 
 
 def content(folder):
-    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+    files = (path for path in folder.iterdir() if path.is_file() and path.name != MOVING)
+    return {path.name: path.read_text() for path in files}
 
 
 @pytest.mark.parametrize("way", ["exchange", "two renames", "file by file"])
@@ -110,6 +114,37 @@ def test_a_folder_is_the_earlier_or_the_new_one_and_the_next_run_tidies_up(
     assert ("earlier" in seen) == earlier
     if way == "two renames" and earlier:
         assert None in seen  # the moment between them
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_result_that_is_exchanged_file_by_file_can_be_written_again_after_any_kill(
+    earlier, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(nho.runtime.atomic_folder, "_cannot_be_renamed", lambda place: True)
+    out, parts = tmp_path / "out", []
+
+    def put_result():
+        with whole_folder(out, "result.json", check_folder) as staging:
+            seeds.result().save(staging)
+            seeds.PARTIAL.write(staging / "partial.ply")
+
+    def begin():
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        if earlier:
+            put_result()
+
+    def look():
+        there = [name for name in names(out) if not name.startswith(".nho-")]
+        parts.append(bool(there) and "result.json" not in there)
+        put_result()
+        MatchResult.load(out)
+        assert names(out) == ["partial.ply", "result.json", "result.npz"]
+        begin()
+
+    begin()
+    killed_at_every_step(put_result, look)
+    assert any(parts)  # the moments that would be refused without the mark
 
 
 def test_a_moved_folder_is_brought_back_by_the_next_run_even_if_that_one_fails(

@@ -14,7 +14,7 @@ import nho.runtime.atomic_folder
 import nho.runtime.locks
 from nho.errors import CannotWrite, InputError
 from nho.runtime.atomic_file import sweep_parts, write_whole
-from nho.runtime.atomic_folder import sweep, whole_folder
+from nho.runtime.atomic_folder import MOVING, sweep, whole_folder
 from nho.runtime.locks import if_abandoned, locked
 from tests.faults.given import names
 from tests.faults.running import environment
@@ -202,7 +202,11 @@ def test_killed_between_two_files_at_a_mount_point_nothing_reads_as_complete(tmp
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
         put(tmp_path / "out", "new")
-    assert content(tmp_path / "out") == {"first": "new"}
+    # The mark says that these files are ours, so that the same command may go on.
+    assert content(tmp_path / "out") == {"first": "new", MOVING: ""}
+    monkeypatch.undo()
+    put(tmp_path / "out", "next")
+    assert content(tmp_path / "out") == {"first": "next", "last": "next"}
 
 
 def test_an_error_names_the_folder_that_the_user_knows(tmp_path):

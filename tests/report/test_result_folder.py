@@ -161,16 +161,47 @@ def test_a_written_result_is_loaded_again(pair, written):
     assert loaded.settings == pair[2].settings
 
 
-def test_an_earlier_result_is_replaced_and_nothing_of_it_stays(pair, tmp_path):
-    folder = tmp_path / "result"
-    folder.mkdir()
-    (folder / "report.html").write_text("old")
-    (folder / "result.json").write_text("old")
+def test_an_earlier_result_is_replaced_and_nothing_of_it_stays(pair, earlier):
+    folder, tmp_path = earlier, earlier.parent
     write_outputs(folder, *pair)
     assert names(folder) == sorted(FILES) and names(tmp_path) == ["result"]
     assert (folder / "report.html").read_text() != "old"
     write_outputs(folder, *pair)
     assert names(folder) == sorted(FILES) and names(tmp_path) == ["result"]
+
+
+@pytest.fixture
+def earlier(written, tmp_path):
+    """A result with another report."""
+    folder = tmp_path / "result"
+    shutil.copytree(written, folder)
+    (folder / "report.html").write_text("old")
+    return folder
+
+
+NO_RESULTS = {
+    "meshes": {},
+    "an empty object": {"result.json": b"{}", "result.npz": b""},
+    "no arrays": {"result.json": None},
+    "arrays alone": {"result.npz": None},
+    "damaged arrays": {"result.json": None, "result.npz": b"PK"},
+    "a list": {"result.json": b"[]", "result.npz": None},
+    "settings of another program": {"settings.json": b'{"theme": "dark"}', "result.npz": None},
+}
+
+
+@pytest.mark.parametrize("what", NO_RESULTS)
+def test_files_with_our_names_that_are_no_result_of_ours_are_kept(pair, written, tmp_path, what):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    mine = {"partial.ply": b"years", "full.ply": b"of work", **NO_RESULTS[what]}
+    for name, content in mine.items():
+        (folder / name).write_bytes((written / name).read_bytes() if content is None else content)
+    before = {name: (folder / name).read_bytes() for name in names(folder)}
+    with pytest.raises(InputError, match=r"mine: holds full\.ply but no result that nho wrote"):
+        write_outputs(folder, *pair)
+    assert {name: (folder / name).read_bytes() for name in names(folder)} == before
+    assert names(tmp_path) == ["mine"]
 
 
 def test_an_older_result_with_settings_json_is_replaced_and_nothing_of_it_stays(
@@ -210,18 +241,15 @@ def test_a_file_in_place_of_the_folder_is_refused(pair, tmp_path):
     assert (tmp_path / "result").read_text() == "a file"
 
 
-@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize(
     "step", ["report.result_folder.render_report", "report.result_folder.view_colours", PUT]
 )
 @pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt()])
 def test_a_failure_in_the_middle_leaves_nothing_behind(
-    pair, tmp_path, monkeypatch, step, error, earlier
+    pair, tmp_path, monkeypatch, step, error, again, request
 ):
-    folder = tmp_path / "result"
-    if earlier:
-        folder.mkdir()
-        (folder / "report.html").write_text("old")
+    folder = request.getfixturevalue("earlier") if again else tmp_path / "result"
 
     def fail(*_):
         raise error
@@ -229,8 +257,8 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(
     monkeypatch.setattr(f"nho.{step}", fail)
     with pytest.raises(type(error)):
         write_outputs(folder, *pair)
-    if earlier:
-        assert names(tmp_path) == ["result"] and names(folder) == ["report.html"]
+    if again:
+        assert names(tmp_path) == ["result"] and names(folder) == sorted(FILES)
         assert (folder / "report.html").read_text() == "old"
     else:
         assert names(tmp_path) == []
@@ -246,10 +274,8 @@ def test_a_full_disk_is_reported_and_leaves_nothing(pair, tmp_path, monkeypatch)
     assert names(tmp_path) == []
 
 
-def test_the_earlier_result_returns_if_the_swap_fails(pair, tmp_path, monkeypatch):
-    folder = tmp_path / "result"
-    folder.mkdir()
-    (folder / "report.html").write_text("old")
+def test_the_earlier_result_returns_if_the_swap_fails(pair, earlier, monkeypatch):
+    folder, tmp_path = earlier, earlier.parent
     rename = os.rename
 
     def fail_on_new(source, target):
@@ -261,7 +287,8 @@ def test_the_earlier_result_returns_if_the_swap_fails(pair, tmp_path, monkeypatc
     monkeypatch.setattr(os, "rename", fail_on_new)
     with pytest.raises(InputError, match="Input/output error"):
         write_outputs(folder, *pair)
-    assert names(tmp_path) == ["result"] and names(folder) == ["report.html"]
+    assert names(tmp_path) == ["result"] and names(folder) == sorted(FILES)
+    assert (folder / "report.html").read_text() == "old"
 
 
 def test_a_parent_that_cannot_be_written_is_refused(pair, tmp_path, monkeypatch):

@@ -11,12 +11,19 @@ from pathlib import Path
 from typing import Protocol
 
 from nho.batch.pairs import BatchPair
-from nho.batch.records import PairRequest, bytes_digest, find_result, record_result
+from nho.batch.records import (
+    PairRequest,
+    bytes_digest,
+    find_result,
+    record_result,
+    was_written,
+)
 from nho.errors import CannotWrite, NhoError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.matching import match
 from nho.problem.anchors import read_anchors
 from nho.report.result_folder import write_outputs
+from nho.runtime.inputs import InputFiles
 from nho.runtime.terminal import printable
 from nho.settings import Settings
 
@@ -95,7 +102,15 @@ class Job:
         result = match(partial, full, anchors, self.settings)
         folder = self.out / pair.name
         with _WRITING:
-            written = write_outputs(folder, partial, full, result, report=self.report)
+            written = write_outputs(
+                folder,
+                partial,
+                full,
+                result,
+                report=self.report,
+                inputs=InputFiles(pair.files),
+                ours=was_written(self.out, pair.name),
+            )
         record_result(self.out, pair.name, request, written)
 
 

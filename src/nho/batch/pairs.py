@@ -53,6 +53,11 @@ class BatchPair:
         """How the anchors are to be found; empty if they are given."""
         return str(self.anchors[0]) if is_automatic(self.anchors[0]) else ""
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return (self.partial, self.full, *(() if self.automatic else self.anchors))
+
     def anchors_content(self) -> bytes:
         """All that the anchors depend on, besides the meshes, to be hashed."""
         if self.automatic:

@@ -7,11 +7,19 @@ from pathlib import Path
 
 from nho.batch.job import Job, one_line
 from nho.batch.pairs import BatchPair
-from nho.batch.records import PairRequest, bytes_digest, find_failure, find_result
+from nho.batch.records import (
+    PairRequest,
+    bytes_digest,
+    find_failure,
+    find_result,
+    was_written,
+)
 from nho.batch.summary import SummaryRow
-from nho.errors import InputError
+from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.memory_budget import affordable
+from nho.report.result_folder import check_folder
+from nho.runtime.inputs import NO_INPUTS, InputFiles
 from nho.runtime.memory import readable_size
 from nho.settings import Settings
 
@@ -53,13 +61,21 @@ class Planner:
     ----------
     budget : int or None
         Bytes one pair may need; None = unknown.
+    inputs : InputFiles
+        What all pairs read: a folder that holds any of it is not replaced.
     """
 
     def __init__(
-        self, out: Path, settings: Settings, report: bool, retry_failed: bool, budget: int | None
+        self,
+        out: Path,
+        settings: Settings,
+        report: bool,
+        retry_failed: bool,
+        budget: int | None,
+        inputs: InputFiles = NO_INPUTS,
     ) -> None:
         self._out, self._settings, self._report = out, settings, report
-        self._retry_failed, self._budget = retry_failed, budget
+        self._retry_failed, self._budget, self._inputs = retry_failed, budget, inputs
         self._meshes: dict[Path, _MeshFacts | InputError] = {}
 
     def plan(self, pair: BatchPair) -> PairPlan:
@@ -86,6 +102,13 @@ class Planner:
                 "use a larger machine"
             )
             return PairPlan(SummaryRow(pair.name, "failed", error), stale=found.why)
+        try:
+            ours = was_written(self._out, pair.name)
+            check_folder(self._out / pair.name, self._inputs, ours)
+        except CannotWrite:
+            raise
+        except InputError as problem:
+            return PairPlan(SummaryRow(pair.name, "failed", one_line(str(problem))))
         job = Job(pair, self._out, self._settings, request, self._report, memory)
         return PairPlan(SummaryRow(pair.name, "skipped", NOT_TRIED), job, found.why)
 

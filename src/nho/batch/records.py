@@ -101,6 +101,11 @@ def record_result(out: Path, name: str, request: PairRequest, written: bytes) ->
     _write(_record(out, name), {**asdict(request), "result": bytes_digest(written)})
 
 
+def was_written(out: Path, name: str) -> bool:
+    """Whether a batch has written the folder of this pair, whatever became of it since."""
+    return _read(_record(out, name)) is not None
+
+
 def find_failure(out: Path, name: str, request: PairRequest) -> PastFailure | None:
     """How the same request failed earlier, if it did."""
     record = _read(_failure(out, name))

@@ -31,6 +31,7 @@ from nho.errors import CannotWrite, InputError
 from nho.report.result_folder import check_folder_writable
 from nho.runtime.atomic_file import sweep_parts, write_whole
 from nho.runtime.atomic_folder import sweep
+from nho.runtime.inputs import InputFiles, listed_files
 from nho.runtime.interrupts import deferred
 from nho.runtime.memory import available_memory
 from nho.runtime.parallel import thread_count
@@ -75,6 +76,7 @@ def run_batch(
     retry_failed: bool = False,
     scheduler: str | None = None,
     progress: BatchCallback | None = None,
+    pairs_file: str | Path | None = None,
 ) -> list[SummaryRow]:
     """Match every pair into ``out / name`` and keep ``out / summary.csv``.
 
@@ -93,6 +95,8 @@ def run_batch(
         Address of a Dask scheduler, whose workers then do the work.
     progress : callable, optional
         Called with a `BatchProgress` whenever something happened.
+    pairs_file : path, optional
+        The file that the pairs come from, which must not be overwritten either.
 
     Returns
     -------
@@ -102,7 +106,11 @@ def run_batch(
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs}: at least one process is needed")
     out = Path(out).absolute()
-    _check_out(out)
+    read = [path for pair in pairs for path in pair.files]
+    inputs = InputFiles(
+        [*read, *listed_files(settings.checkpoints), *([pairs_file] if pairs_file else [])]
+    )
+    _check_out(out, inputs)
     with ExitStack() as stack:
         warning = stack.enter_context(folder_lock(out))
         refuse_links([*state_folders(out), *(out / pair.name for pair in pairs)])
@@ -115,7 +123,7 @@ def run_batch(
         if scheduler is not None:
             cluster = stack.enter_context(closing(Cluster(scheduler, out, table.notify)))
         budget = cluster.memory_per_pair() if cluster else _local_budget()
-        table.plan(Planner(out, settings, report, retry_failed, budget))
+        table.plan(Planner(out, settings, report, retry_failed, budget, inputs))
         if table.jobs:
             workers = jobs or max(1, thread_count(0) // thread_count(settings.threads))
             outcomes = (
@@ -220,9 +228,11 @@ def _tidy(out: Path, pairs: Sequence[BatchPair]) -> None:
     sweep_parts([out, *state_folders(out)])
 
 
-def _check_out(out: Path) -> None:
-    """Refuse a folder in which we would overwrite a table that is not ours."""
+def _check_out(out: Path, inputs: InputFiles) -> None:
+    """Refuse a folder in which we would overwrite an input, or a table that is not ours."""
     check_folder_writable(out)
+    inputs.refuse_file(out / SUMMARY)
+    inputs.refuse_folder(out / STATE)
     if (out / SUMMARY).exists() and not (out / STATE).is_dir():
         raise InputError(
             f"{out}: holds a {SUMMARY} that no batch wrote; give a new or empty folder for --out"

@@ -27,6 +27,7 @@ from nho.io.landmarks import (
 )
 from nho.pipeline.automatic_anchors import AUTO, check_source, found_anchors, is_automatic
 from nho.problem.anchors import write_anchors
+from nho.runtime.inputs import InputFiles, listed_files
 from nho.settings import preset
 
 OutFiles = Annotated[
@@ -73,6 +74,7 @@ def find_command(
     if not is_automatic(method):
         raise InputError(f"--method {method!r} is unknown; choose {AUTO} or {AUTO}:METHOD")
     check_source(method)
+    _refuse_inputs(out, [partial, full, *listed_files(checkpoints)])
     partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
     settings = preset("default").replace(checkpoints=checkpoints)
     with progress_display(quiet) as progress:
@@ -121,6 +123,7 @@ def sample_command(
         raise InputError("--full and --ground-truth go together; give both or neither")
     if len(out) == 2 and full is None:
         raise InputError("two files need the points of both shapes; add --full and --ground-truth")
+    _refuse_inputs(out, [partial, full, ground_truth])
     mesh, full_mesh = Mesh.read(partial), None
     if full is None or ground_truth is None:
         chosen = sample_vertices(mesh, count, method, seed)
@@ -194,6 +197,7 @@ def convert_command(
         raise InputError(f"--side is {side!r}; choose {', '.join(SIDES)}")
     if not (np.isfinite(scale) and scale > 0):
         raise InputError(f"--scale is {scale:g}; give a positive number")
+    _refuse_inputs(out, [*files, partial, full])
     meshes = [None if path is None else Mesh.read(path) for path in (partial, full)]
     if len(files) == 1 and not holds_pairs(files[0]):
         count, notes = _convert_one(files[0], out, meshes, flip, scale)
@@ -210,6 +214,12 @@ def convert_command(
         count = len(pairs)
     say_notes(notes)
     say(f"wrote {count} points to {' and '.join(map(str, out))}")
+
+
+def _refuse_inputs(out: list[Path], inputs: list[Path | None]) -> None:
+    known = InputFiles(path for path in inputs if path is not None)
+    for path in out:
+        known.refuse_file(path)
 
 
 def _convert_one(

@@ -77,6 +77,7 @@ def batch_command(
             retry_failed=retry_failed,
             scheduler=scheduler,
             progress=progress,
+            pairs_file=pairs,
         )
     failed = [row for row in rows if row.status == "failed"]
     for row in failed:

@@ -14,11 +14,12 @@ from nho.cli.match import print_summary, what_is_in
 from nho.cli.options import Changes, Preset, Quiet, Seed, Threads, chosen_settings
 from nho.evaluation.ground_truth import GroundTruth
 from nho.evaluation.metrics import evaluate
-from nho.evaluation.sample import load_sample
+from nho.evaluation.sample import load_sample, sample_paths
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.pipeline.matching import match
 from nho.report.result_folder import check_folder, write_outputs
+from nho.runtime.inputs import InputFiles, listed_files
 
 
 def demo_command(
@@ -40,7 +41,8 @@ def demo_command(
     Example: `nho demo --out nho-demo`
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
-    check_folder(out)
+    inputs = InputFiles([sample_paths(), *listed_files(settings.checkpoints)])
+    check_folder(out, inputs)
     sample = load_sample(kind)
     chosen = sample_vertices(sample.partial, count)
     anchors = np.stack([chosen, sample.truth_vertex[chosen]], axis=1)
@@ -49,6 +51,6 @@ def demo_command(
             result = match(sample.partial, sample.full, anchors, settings, progress)
         points = SurfacePoints(sample.truth_face, sample.truth_barycentric)
         scores = evaluate(result, sample.full, GroundTruth(points, sample.truth_region))
-        write_outputs(out, sample.partial, sample.full, result, scores.as_dict())
+        write_outputs(out, sample.partial, sample.full, result, scores.as_dict(), inputs=inputs)
         typer.echo(evaluation_text(scores))
         print_summary(result, out)

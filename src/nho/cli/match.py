@@ -28,6 +28,7 @@ from nho.pipeline.matching import match
 from nho.problem.anchors import Anchors, read_anchors
 from nho.problem.result import MatchResult, stored_description
 from nho.report.result_folder import check_folder, write_outputs
+from nho.runtime.inputs import InputFiles, listed_files
 
 
 def match_command(
@@ -77,18 +78,22 @@ def match_command(
     Example: `nho match scan.ply template.obj --anchors auto --out result`
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
-    check_folder(out)
+    automatic = len(anchors) == 1 and is_automatic(anchors[0])
+    inputs = InputFiles(
+        [partial, full, *([] if automatic else anchors), *listed_files(settings.checkpoints)]
+    )
+    check_folder(out, inputs)
     with if_stopped(what_is_in(out)):
         partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
         given: Anchors | str
-        if len(anchors) == 1 and is_automatic(anchors[0]):
+        if automatic:
             check_source(anchors[0])
             given = str(anchors[0])
         else:
             given = read_anchors(anchors, partial_mesh, full_mesh, flip_anchors)
         with progress_display(quiet) as progress:
             result = match(partial_mesh, full_mesh, given, settings, progress)
-        write_outputs(out, partial_mesh, full_mesh, result)
+        write_outputs(out, partial_mesh, full_mesh, result, inputs=inputs)
         if as_json:
             typer.echo(json.dumps({**_summary(result), "out": str(out)}))
         elif not quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from nho.io.attributes import (
 )
 from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
 from nho.problem.result import finite_or_none
+from nho.runtime.inputs import InputFiles
 from nho.transfer import Side, Transfer, fit_template, load_for
 from nho.transfer.values import as_labels, as_scalars
 
@@ -122,6 +124,12 @@ def transfer_command(
         check_output_file(out)
     if landmarks is not None:
         suffix_of(landmarks[1])
+    inputs = InputFiles([result, partial, full, *data, *(landmarks or ())[:1]])
+    outputs = [*([] if out is None else [out]), *(landmarks or ())[1:]]
+    for output in outputs:
+        inputs.refuse_file(output)
+    if len({os.path.realpath(output) for output in outputs}) < len(outputs):
+        raise InputError(f"{out}: data and landmarks would go to this file; give two names")
     (partial_mesh, on_partial), (full_mesh, on_full) = map(read_with_attributes, (partial, full))
     answer = load_for(result, partial_mesh, full_mesh)
     carry = Transfer(answer, partial_mesh, full_mesh, _SIDES[source], min_confidence=min_confidence)
@@ -142,7 +150,10 @@ def transfer_command(
                 "mesh file that holds colours, labels, numbers or texture coordinates"
             )
         carried = carry.attributes(given, bake=bake)
-        notes += [*given.notes, *write_with_attributes(out, carry.target, own.merged(carried))]
+        notes += [
+            *given.notes,
+            *write_with_attributes(out, carry.target, own.merged(carried), inputs),
+        ]
         summary |= _summary(carry, carried, out)
     if landmarks is not None:
         summary |= _carry_landmarks(carry, landmarks, notes)
@@ -185,6 +196,8 @@ def fit_command(
     check_output_file(out)
     if out.suffix.lower() not in _FITTED:
         raise InputError(f"{out.name}: a fitted template is a mesh; choose {', '.join(_FITTED)}")
+    inputs = InputFiles([result, partial, full])
+    inputs.refuse_file(out)
     partial_mesh = Mesh.read(partial)
     full_mesh, attributes = read_with_attributes(full)
     answer = load_for(result, partial_mesh, full_mesh)
@@ -193,7 +206,7 @@ def fit_command(
             answer, partial_mesh, full_mesh, min_confidence=min_confidence, progress=progress
         )
     marked = attributes.replace(vertex={**attributes.vertex, "on_scan": fit.on_scan})
-    notes = [*attributes.notes, *write_with_attributes(out, fit.mesh, marked)]
+    notes = [*attributes.notes, *write_with_attributes(out, fit.mesh, marked, inputs)]
     summary = {**fit.summary(), "out": str(out)}
     say_notes(notes)
     if as_json:

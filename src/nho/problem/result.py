@@ -14,7 +14,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.solution import Curve
 from nho.runtime.input_file import SMALL, blaming, read_bytes
-from nho.runtime.npz import load_arrays
+from nho.runtime.npz import array_names, load_arrays
 from nho.settings import Settings
 
 DESCRIPTION = "result.json"  # everything but the arrays
@@ -194,6 +194,17 @@ def stored_description(folder: Path) -> bytes:
     if former.exists() and not path.exists():
         path = former
     return read_bytes(path, SMALL)
+
+
+def holds_result(folder: Path) -> bool:
+    """Whether there is a result that this program wrote, in this version or another one."""
+    try:
+        about = json.loads(stored_description(folder))
+        arrays = array_names(folder / "result.npz")
+    except Exception:  # damaged in whatever way, or of another program
+        return False
+    known = isinstance(about, dict) and {"status", "settings", "anchors"} <= about.keys()
+    return known and {"vertex_map", "region"} <= arrays
 
 
 def finite_or_none(value: Any) -> Any:

@@ -12,11 +12,12 @@ from typing import Any
 
 from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import Mesh
-from nho.problem.result import DESCRIPTION, FORMER_DESCRIPTION, MatchResult
+from nho.problem.result import DESCRIPTION, FORMER_DESCRIPTION, MatchResult, holds_result
 from nho.report import render_report
 from nho.report.colours import view_colours
-from nho.runtime.atomic_folder import PREFIX, whole_folder
+from nho.runtime.atomic_folder import MOVING, PREFIX, whole_folder
 from nho.runtime.input_file import read_bytes
+from nho.runtime.inputs import NO_INPUTS, InputFiles
 
 FILES = ("result.npz", DESCRIPTION, "partial.ply", "full.ply", "report.html")
 _KNOWN = (*FILES, FORMER_DESCRIPTION)
@@ -30,6 +31,8 @@ def write_outputs(
     metrics: Mapping[str, object] | None = None,
     *,
     report: bool = True,
+    inputs: InputFiles = NO_INPUTS,
+    ours: bool = False,
 ) -> bytes:
     """Write result, settings, coloured meshes and report into ``folder``.
 
@@ -42,6 +45,8 @@ def write_outputs(
         More values for the report, by name.
     report : bool
         Whether to write ``report.html``, by far the largest file.
+    inputs, ours
+        As of `check_folder`.
 
     Returns
     -------
@@ -49,7 +54,11 @@ def write_outputs(
         What was written as ``result.json``; another process may have replaced it since.
     """
     result.check_meshes(partial, full)
-    with whole_folder(Path(folder), DESCRIPTION, check_folder) as staging:
+
+    def check(folder: Path) -> None:
+        check_folder(folder, inputs, ours)
+
+    with whole_folder(Path(folder), DESCRIPTION, check) as staging:
         result.save(staging, inputs=_inputs(partial, full), versions=versions())
         colours = view_colours(full, result)
         partial.write(staging / "partial.ply", colours["partial"]["correspondence"])
@@ -60,19 +69,42 @@ def write_outputs(
         return read_bytes(staging / DESCRIPTION)
 
 
-def check_folder(folder: str | Path) -> None:
-    """Refuse an output folder that cannot be written or holds anything but an earlier result."""
+def check_folder(folder: str | Path, inputs: InputFiles = NO_INPUTS, ours: bool = False) -> None:
+    """Refuse an output folder that cannot be written or holds anything but an earlier result.
+
+    Parameters
+    ----------
+    inputs : InputFiles
+        What the command reads: none of it may lie in the folder.
+    ours : bool
+        Files with the names of a result are known to be ours, though the result is damaged.
+    """
     folder = Path(folder)
     check_folder_writable(folder)
-    try:
-        there = sorted(entry.name for entry in folder.iterdir())
-    except FileNotFoundError:
-        return
+    inputs.refuse_folder(folder)
+    there = _names(folder)
     others = [name for name in there if name not in _KNOWN and not name.startswith(PREFIX)]
     if others:
         raise InputError(
             f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
         )
+    while not (ours or MOVING in there or holds_result(folder)):
+        before, there = there, _names(folder)
+        known = [name for name in there if name in _KNOWN]
+        if not known:
+            return
+        if there == before:  # else another process is exchanging it this moment
+            raise InputError(
+                f"{folder}: holds {known[0]} but no result that nho wrote; give a new or empty "
+                "folder for --out"
+            )
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return []
 
 
 def check_folder_writable(folder: Path) -> None:

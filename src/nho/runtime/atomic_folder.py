@@ -25,6 +25,7 @@ from nho.runtime.interrupts import deferred
 from nho.runtime.locks import if_abandoned, locked
 
 PREFIX = ".nho-"  # of everything unfinished
+MOVING = f"{PREFIX}moving"  # a file in a folder while its files are replaced one by one
 _UNFINISHED = re.compile(r"\.nho-(.*)\.[a-z0-9_]{8}(\.old)?", re.DOTALL)  # as mkdtemp ends names
 _TRIES = 100  # each failed one means that another process has put its folder in place
 _PATIENCE = 30.0  # seconds to wait for another process that moves its files
@@ -57,7 +58,7 @@ def whole_folder(folder: Path, last: str, check: Callable[[Path], None]) -> Iter
             yield staging
             with deferred():
                 if inside:
-                    _move_files(staging, place, last)
+                    _move_files(staging, place, last, lambda: check(folder))
                 else:
                     _put_in_place(staging, place, lambda: check(folder))
                 made = None
@@ -163,12 +164,14 @@ def _cannot_be_renamed(place: Path) -> bool:
     return os.path.ismount(place) or (place.is_dir() and not os.access(place.parent, os.W_OK))
 
 
-def _move_files(staging: Path, place: Path, last: str) -> None:
+def _move_files(staging: Path, place: Path, last: str, check: Callable[[], None]) -> None:
     """Replace file by file; the one that makes a folder complete is removed first, written last."""
     end = time.monotonic() + _PATIENCE
     while True:
         with locked(place) as free:
             if free:
+                check()  # others may have put something else there since
+                (place / MOVING).touch()  # after a kill, it says that what is here is ours
                 (place / last).unlink(missing_ok=True)
                 new = sorted(path.name for path in staging.iterdir())
                 for old in place.iterdir():  # of another result, and of no use to this one
@@ -176,6 +179,7 @@ def _move_files(staging: Path, place: Path, last: str) -> None:
                         old.unlink(missing_ok=True)
                 for name in sorted(new, key=lambda name: name == last):
                     replace(staging / name, place / name)
+                (place / MOVING).unlink(missing_ok=True)
                 return
         if time.monotonic() > end:
             raise CannotWrite(f"{place}: another process writes it; wait for it")

@@ -45,6 +45,12 @@ def load_arrays(
         return {member.removesuffix(".npy"): read_array(archive, member) for member in members}
 
 
+def array_names(path: str | os.PathLike[str]) -> set[str]:
+    """Names of the arrays in a file, unread; any exception means damage."""
+    with opened(path) as stream, zipfile.ZipFile(stream) as archive:
+        return {member.removesuffix(".npy") for member in archive.namelist()}
+
+
 def check_archive(archive: zipfile.ZipFile, size: int) -> None:
     """Refuse an archive that could take far more memory or time than its size suggests.
 

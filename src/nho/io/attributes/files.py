@@ -17,6 +17,7 @@ from nho.io.meshes.files import ATTRIBUTE_WRITERS, Writer, contents_of, read_mes
 from nho.io.meshes.model import Attributes
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import blaming, read_bytes
+from nho.runtime.inputs import NO_INPUTS, InputFiles
 
 DATA_FILES = (".csv", ".npz", ".txt")
 _WRITERS: dict[str, Writer] = {
@@ -62,12 +63,16 @@ def read_data(path: str | os.PathLike[str], mesh: Mesh) -> Attributes:
 
 
 def write_with_attributes(
-    path: str | os.PathLike[str], mesh: Mesh, attributes: Attributes
+    path: str | os.PathLike[str],
+    mesh: Mesh,
+    attributes: Attributes,
+    inputs: InputFiles = NO_INPUTS,
 ) -> tuple[str, ...]:
     """Write a mesh and what is on it; the suffix chooses the format.
 
     ``.ply``, ``.obj``, ``.glb`` and ``.vtp`` are meshes, ``.npz`` holds mesh and attributes as
     arrays, ``.csv`` a table without the mesh, ``.txt`` the vertices of a single selection.
+    Neither the file nor an image or material beside it may be one of the inputs.
 
     Returns
     -------
@@ -80,8 +85,10 @@ def write_with_attributes(
         written = _WRITERS[path.suffix.lower()](mesh.vertices, mesh.faces, attributes, path.stem)
     except InputError as problem:
         raise InputError(f"{path.name}: {problem}") from None
+    inputs.refuse_file(path)
     for name, content in written.beside.items():
-        _check_ours(path.with_name(name), content)
+        inputs.refuse_file(path.with_name(name))
+        _check_ours(path.with_name(name), content, path)
     for name, content in written.beside.items():
         write_whole(path.with_name(name), content)
     write_whole(path, written.content)
@@ -101,9 +108,9 @@ def check_output_file(path: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _check_ours(path: Path, content: bytes) -> None:
-    """An image must not replace another file of the user; a material file belongs to its OBJ."""
-    if path.suffix == ".mtl" or not path.exists():
+def _check_ours(path: Path, content: bytes, mesh: Path) -> None:
+    """Images and materials must not replace other files; a material belongs to its OBJ."""
+    if not path.exists() or (path.suffix == ".mtl" and mesh.exists()):
         return
     if not path.is_file() or read_bytes(path) != content:
         raise InputError(f"{path}: already exists with different content; choose another --out")
