@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,18 @@ FLAGS = (
     "--enable-unsafe-swiftshader --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
+
+
+PATIENCE = 300_000  # milliseconds until a wait is given up; no measure of speed
+
+
+def _patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(**options: Any) -> Any:
+        opened = make(**options)
+        opened.set_default_timeout(PATIENCE)
+        return opened
+
+    return made
 
 
 def chromium_path() -> str | None:
@@ -40,6 +52,8 @@ def browser() -> Iterator[Any]:
     if chromium is None:
         _cannot("no chromium, chromium-browser or google-chrome on the PATH")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS, timeout=PATIENCE)
+        running.new_page = _patient(running.new_page)
+        running.new_context = _patient(running.new_context)
         yield running
         running.close()

@@ -68,6 +68,7 @@ def cluster(folder):
             process.wait()
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_loses_no_pair_and_repeats_none(tmp_path):
     path, out = make_pairs(tmp_path, 6), tmp_path / "out"
     with cluster(tmp_path) as (address, processes):
@@ -170,6 +171,7 @@ def test_workers_that_cannot_do_the_work_are_named_before_it_starts(
     assert "tcp://" in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_benchmark_runs_on_the_workers_and_one_killed_loses_nothing(tmp_path):
     from nho.lab.bench.engine import execute, rows_of
     from nho.lab.bench.studies import STUDIES, StudyRequest

@@ -80,6 +80,7 @@ def test_the_suggested_anchor_lies_in_doubt_and_raises_confidence(run):
     assert space["result"].confidence[space["chosen"][0]] > before
 
 
+@pytest.mark.slow
 def test_wrong_anchors_are_named_all_of_them_and_no_other(run):
     space = run(4)
     assert set(space["result"].suspect_anchors) == {3, 7, 11, 20}
@@ -96,6 +97,7 @@ def test_of_presets_and_baselines_default_is_best(run):
     assert {"recipe", "rounds"} <= set(space["differing"])
 
 
+@pytest.mark.slow
 def test_the_surer_half_has_the_smaller_errors(run):
     space = run(6)
     errors, surer = space["errors"], space["surer"]
@@ -122,6 +124,7 @@ def test_confidence_tells_what_an_incomplete_template_lacks(run):
     assert space["right"] > 0.9
 
 
+@pytest.mark.slow
 def test_labels_arrive_where_they_belong_and_the_template_lies_on_the_scan(run):
     space = run(9)
     carried, labels, fit = space["carried"], space["labels"], space["fit"]

@@ -155,7 +155,9 @@ def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pa
     assert "pairs are done already" in err
 
 
-@both
+@pytest.mark.parametrize(
+    ("number", "word", "code"), [SIGNALS[0], pytest.param(*SIGNALS[1], marks=pytest.mark.slow)]
+)
 def test_a_benchmark_stopped_keeps_its_rows(number, word, code, tmp_path):
     out = tmp_path / "out"
     words = [*BENCH, "--jobs", 1, "--quiet", "--out", out]

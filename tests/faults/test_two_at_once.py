@@ -102,7 +102,7 @@ def test_many_writers_and_readers_never_meet_a_mixture(way, tmp_path, monkeypatc
     assert names(tmp_path / "place") == ["out"] and names(out) == ["result.json", "result.npz"]
 
 
-@pytest.mark.parametrize("command", ["batch", "bench"])
+@pytest.mark.parametrize("command", ["batch", pytest.param("bench", marks=pytest.mark.slow)])
 def test_a_second_run_is_refused_with_the_name_of_the_first_which_is_not_disturbed(
     command, pairs, tmp_path
 ):

@@ -42,6 +42,7 @@ def test_every_tensor_of_the_published_files_has_its_place(weights, name):
     assert numbers == sum(tensor.numel() for tensor in matcher.state_dict().values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method, file, error, overlap",
     [
@@ -59,6 +60,7 @@ def test_the_cat_is_matched_as_published(data, weights, method, file, error, ove
     assert found.iou > overlap
 
 
+@pytest.mark.slow
 def test_wormhole_matches_a_body_with_holes(data, weights):
     pair = FAMILIES["pfaust_m"].load(data, "tr_reg_003-tr_reg_070")
     settings = Settings(checkpoints=str(weights), threads=1)

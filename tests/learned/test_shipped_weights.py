@@ -48,7 +48,10 @@ def test_each_method_has_a_small_network_that_no_pose_in_space_changes(method, p
     assert (plain == other).mean() > 0.97
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [name if name == "dpfm" else pytest.param(name, marks=pytest.mark.slow) for name in METHODS],
+)
 def test_each_network_matches_better_than_one_that_learned_nothing(method, pairs):
     matcher = matcher_for(method)
     with quiet_torch(0):

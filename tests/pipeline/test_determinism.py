@@ -57,7 +57,6 @@ def elsewhere(**environment: str) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": source, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -84,7 +83,7 @@ def test_the_number_of_threads_changes_no_score(
     assert found["bits"] == here[preset]["bits"]
 
 
-@pytest.mark.parametrize("seed", ["0", "4242"])
+@pytest.mark.parametrize("seed", ["0", pytest.param("4242", marks=pytest.mark.slow)])
 def test_hash_seeds_threads_of_blas_and_the_cache_change_no_bit(
     here: dict[str, Any], seed: str
 ) -> None:

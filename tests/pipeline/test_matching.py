@@ -19,6 +19,7 @@ from nho.runtime.run import Run
 QUICK = nho.preset("paper").replace(
     fit_steps=60, rounds=2, galerkin_modes=60, refine_last=60, refine_increment=20
 )
+FEW_STEPS = QUICK.replace(fit_steps=5, rounds=1)  # where any answer will do
 
 
 @pytest.fixture(scope="module")
@@ -97,29 +98,34 @@ def test_result_keeps_its_contract(whole, piece, answer):
     assert {"anchor", "area", "topology", "spectral", "loss"} <= set(answer.curves["fit"][0])
 
 
+@pytest.fixture(scope="module")
+def after_few_steps(whole, piece, anchors):
+    return nho.match(piece.mesh, whole, anchors, FEW_STEPS)
+
+
 def test_the_same_seed_gives_the_same_bytes_with_any_number_of_threads(
-    whole, piece, anchors, answer
+    whole, piece, anchors, after_few_steps
 ):
     for threads in (1, 3):
-        again = nho.match(piece.mesh, whole, anchors, QUICK.replace(threads=threads))
-        for name, array in answer.arrays().items():
+        again = nho.match(piece.mesh, whole, anchors, FEW_STEPS.replace(threads=threads))
+        for name, array in after_few_steps.arrays().items():
             assert array.tobytes() == getattr(again, name).tobytes(), name
 
 
-def test_another_seed_gives_another_field(whole, piece, anchors, answer):
-    other = nho.match(piece.mesh, whole, anchors, QUICK.replace(seed=1))
-    assert not np.array_equal(other.region_score, answer.region_score)
+def test_another_seed_gives_another_field(whole, piece, anchors, after_few_steps):
+    other = nho.match(piece.mesh, whole, anchors, FEW_STEPS.replace(seed=1))
+    assert not np.array_equal(other.region_score, after_few_steps.region_score)
 
 
 def test_inputs_are_never_changed(whole, piece, anchors):
     vertices, faces = piece.mesh.vertices.copy(), piece.mesh.faces.copy()
     full_vertices, full_faces, pairs = whole.vertices.copy(), whole.faces.copy(), anchors.copy()
     before = [a.tobytes() for a in (vertices, faces, full_vertices, full_faces, pairs)]
-    nho.match((vertices, faces), (full_vertices, full_faces), pairs, QUICK.replace(rounds=0))
+    nho.match((vertices, faces), (full_vertices, full_faces), pairs, FEW_STEPS)
     assert before == [a.tobytes() for a in (vertices, faces, full_vertices, full_faces, pairs)]
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
+@pytest.mark.parametrize("scale", [1e-6, pytest.param(1e6, marks=pytest.mark.slow)])
 def test_scale_does_not_matter(whole, piece, anchors, answer, scale):
     other = nho.match(
         Mesh(piece.mesh.vertices * scale, piece.mesh.faces),
@@ -155,9 +161,9 @@ def test_order_of_vertices_and_faces_does_not_matter(whole, piece, anchors, answ
     np.testing.assert_array_equal(shuffled.region_score[f_place], answer.region_score)
 
 
-def test_order_of_anchors_does_not_matter(whole, piece, anchors, answer):
-    reversed_rows = nho.match(piece.mesh, whole, anchors[::-1], QUICK)
-    for name, array in answer.arrays().items():
+def test_order_of_anchors_does_not_matter(whole, piece, anchors, after_few_steps):
+    reversed_rows = nho.match(piece.mesh, whole, anchors[::-1], FEW_STEPS)
+    for name, array in after_few_steps.arrays().items():
         assert array.tobytes() == getattr(reversed_rows, name).tobytes(), name
 
 
@@ -174,7 +180,7 @@ def test_fitting_with_the_sparse_operator_runs(whole, piece, anchors):
 
 
 def test_fewer_anchors_than_modes_lower_the_dimension_of_the_alignment(whole, piece, anchors):
-    result = nho.match(piece.mesh, whole, anchors[:5], QUICK)
+    result = nho.match(piece.mesh, whole, anchors[:5], FEW_STEPS)
     assert result.status == "ok"
     assert (result.vertex_map >= 0).all()
 

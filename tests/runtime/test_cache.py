@@ -269,7 +269,7 @@ def test_a_read_only_folder_is_reported_once_and_still_read():
     with tempfile.TemporaryDirectory() as folder:  # `tmp_path` is closed to other users
         os.chmod(folder, 0o755)
         done = python(READ_ONLY, Path(folder) / "cache")
-        _, told = done.communicate(timeout=60)
+        _, told = done.communicate(timeout=300)
         os.chmod(Path(folder) / "cache", 0o755)
     assert done.returncode == 0, told
     assert told.count("going on without") == 1 and "Permission denied" in told
@@ -290,7 +290,7 @@ FULL_DISK = """
 @POSIX
 def test_a_disk_that_fills_at_any_byte_leaves_nothing_and_fails_nothing(tmp_path):
     done = python(FULL_DISK, tmp_path)
-    _, told = done.communicate(timeout=60)
+    _, told = done.communicate(timeout=300)
     assert done.returncode == 0, told
     assert told.count("going on without") == 1
 
@@ -326,7 +326,7 @@ HAMMER = """
 
 def test_processes_and_threads_share_a_folder_while_entries_come_and_go(tmp_path):
     processes = [python(HAMMER, tmp_path, seed) for seed in range(3)]
-    told = [process.communicate(timeout=120)[1] for process in processes]
+    told = [process.communicate(timeout=300)[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], told
     assert "".join(told) == ""  # neither damage nor complaint
     assert 0 < Cache(tmp_path).info()["bytes"] <= 2_500_000

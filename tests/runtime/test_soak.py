@@ -5,11 +5,12 @@ The long run is marked slow; docs/reliability.md has its figures.
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,15 @@ import nho
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 import soak as tool
+
+
+@pytest.fixture(autouse=True)
+def _only_new_objects() -> Iterator[None]:
+    """What earlier tests have loaded is not looked through after every match."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def test_a_dozen_matches_leave_nothing_behind() -> None:

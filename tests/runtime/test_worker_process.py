@@ -48,7 +48,7 @@ def test_a_worker_ends_with_a_parent_that_was_killed_even_in_the_middle_of_its_w
         worker = psutil.Process(int(parent.stdout.readline()))
         parent.kill()
     try:
-        worker.wait(timeout=10)
+        worker.wait(timeout=300)
     finally:
         if worker.is_running():
             worker.kill()

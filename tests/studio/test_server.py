@@ -33,7 +33,7 @@ def ask(
     token: str | None = None,
 ) -> tuple[int, bytes, dict[str, str]]:
     """Status, body and headers of a request."""
-    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=60)
+    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=300)
     address = f"/{studio.token if token is None else token}/{path}"
     link.request("GET" if body is None else "POST", address, body, headers or {})
     answer = link.getresponse()
@@ -137,7 +137,7 @@ def test_a_request_that_is_too_large_or_has_no_length_is_refused(
     status, answer = upload(studio, "a.ply", b"x" * 1001, "partial")
     assert status == 413
     assert answer["error"] == "1.0 kB are too much; at most 1.0 kB"
-    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=60)
+    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=300)
     link.putrequest("POST", f"/{studio.token}/clear")
     link.endheaders()
     assert link.getresponse().status == 411
@@ -189,7 +189,7 @@ def test_a_page_never_gets_arrays_of_another_mesh_than_it_asked_for(
 def test_an_address_that_is_none_is_refused(
     studio: Studio, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=60)
+    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=300)
     link.request("GET", path, headers={"Origin": f"http://127.0.0.1:{studio.port}"})
     assert link.getresponse().status in (400, 403)
     assert ask(studio, "state", headers={"Origin": "http://["})[0] == 403
@@ -197,7 +197,7 @@ def test_an_address_that_is_none_is_refused(
 
 
 def test_the_page_is_only_where_its_files_are(studio: Studio) -> None:
-    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=60)
+    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=300)
     link.request("GET", f"/{studio.token}")
     answer = link.getresponse()
     assert answer.status == 404 and b"slash" in answer.read()
@@ -218,7 +218,7 @@ def test_a_match_by_hand_downloads_what_nho_match_would_write(
     studio: Studio, whole: Mesh, piece: Cut, tmp_path: Path
 ) -> None:
     opened(studio, whole, piece, 8)
-    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=120)
+    link = http.client.HTTPConnection("127.0.0.1", studio.port, timeout=300)
     link.request("GET", f"/{studio.token}/events")
     events = link.getresponse()
     assert say(studio, "match")[0] == 200

@@ -34,7 +34,7 @@ class Opened:
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
         """Wait for events until ``holds``, which may take the session's lock: none is held here."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         self._news.clear()
         while not holds():
             assert self._news.wait(deadline - time.monotonic())
@@ -185,18 +185,18 @@ def test_a_mesh_that_is_being_prepared_holds_nobody_up(
 
     def slowly(_: ShownShape) -> None:
         begun.set()
-        go_on.wait(60)
+        go_on.wait(300)
 
     monkeypatch.setattr(ShownShape, "prepare", slowly)
     opening = threading.Thread(target=opened.session.open, args=("full", whole))
     opening.start()
-    assert begun.wait(60)
+    assert begun.wait(300)
     states: list[Any] = []
     asking = threading.Thread(target=lambda: states.append(opened.session.state()))
     asking.start()
-    asking.join(30)
+    asking.join(300)
     go_on.set()
-    opening.join(60)
+    opening.join(300)
     assert states and states[0]["shapes"]["full"]["version"] == 2
     assert opened.session.state()["shapes"]["full"]["version"] == 3
 

@@ -16,6 +16,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
 from nho.studio import Studio
+from tests.faults.running import wait_until
 
 READY = "() => window.nhoStudio && nhoStudio.state()"
 DRAWN = "() => nhoStudio.stages.partial.view && nhoStudio.stages.full.view"
@@ -119,19 +120,19 @@ def test_from_nothing_to_a_downloaded_result(page: Any, sample: Sample, tmp_path
     page.click("#match")
     page.wait_for_function("() => !document.querySelector('#job').hidden")
     page.wait_for_function(
-        """() => document.querySelector('input[value="correspondence"]').checked""", timeout=120_000
+        """() => document.querySelector('input[value="correspondence"]').checked"""
     )
     # Hovering shows the partner.
     page.mouse.move(*rows[2][1:3])
     page.wait_for_function("() => nhoStudio.stages.full.ring")
     assert "template vertex" in page.inner_text("#readout")
     assert "confidence" in page.inner_text("#readout")
-    shown = []
-    for key in "234":
+    stage = page.locator('.stage[data-shape="full"]')
+    shown = [stage.screenshot()]
+    for key in "234":  # each shows what none before it has shown
         page.keyboard.press(key)
-        page.wait_for_timeout(300)
-        shown.append(page.locator('.stage[data-shape="full"]').screenshot())
-    assert len(set(shown)) == 3
+        wait_until(lambda: stage.screenshot() not in shown)
+        shown.append(stage.screenshot())
     with page.expect_download() as coming:
         page.click("#get-zip")
     archive = zipfile.ZipFile(io.BytesIO(Path(coming.value.path()).read_bytes()))
@@ -145,8 +146,7 @@ def test_from_nothing_to_a_downloaded_result(page: Any, sample: Sample, tmp_path
     assert Path(coming.value.path()).read_text().count("\n") == 7
     # One more anchor where the page suggests it: the old result is marked as old.
     page.keyboard.press("n")
-    page.wait_for_timeout(300)
-    assert page.locator("#suggestion").is_visible()
+    page.locator("#suggestion").wait_for()
     page.keyboard.press("Control+z")
     settle(page, "s.outcome.stale")
 
@@ -223,9 +223,8 @@ def test_turning_and_zooming_place_nothing(page: Any) -> None:
     page.mouse.move(middle[0] + 90, middle[1], steps=4)
     page.mouse.up()
     page.mouse.wheel(0, -300)
-    page.wait_for_timeout(200)
+    page.wait_for_function("() => nhoStudio.stages.partial.view.zoom > 1")
     assert page.evaluate("() => [...nhoStudio.stages.partial.view.rotation]") != before
-    assert page.evaluate("() => nhoStudio.stages.partial.view.zoom") > 1
     assert page.evaluate("() => [...nhoStudio.stages.full.view.rotation]") == other
     page.keyboard.press("l")
     page.mouse.down()
@@ -275,4 +274,3 @@ def drop(page: Any, side: str, path: Path) -> None:
         }""",
         [side, path.name, list(path.read_bytes())],
     )
-    page.wait_for_timeout(200)

@@ -33,17 +33,18 @@ def quiet_torch(seed: int | None = None) -> Iterator[None]:
     import torch
 
     threads = torch.get_num_threads()
-    strict = torch.are_deterministic_algorithms_enabled()
+    strict = torch.get_deterministic_debug_mode()
     state = torch.get_rng_state()
     try:
         torch.set_num_threads(1)
-        torch.use_deterministic_algorithms(True)
+        # As use_deterministic_algorithms, which would import a compiler first: two seconds.
+        torch.set_deterministic_debug_mode("error")
         if seed is not None:
             torch.manual_seed(seed)
         yield
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(strict)
+        torch.set_deterministic_debug_mode(strict)
         torch.set_rng_state(state)
 
 

@@ -163,6 +163,7 @@ def test_a_cut_of_the_same_surface_is_recovered(whole, piece):
     assert scores["iou"] > 0.85
 
 
+@pytest.mark.slow
 def test_neither_pose_nor_unit_counts(small, most, answer):
     partial, full = moved(most.mesh, 1, 300.0), moved(small, 2, 300.0)
     other = baselines.run("pfm", partial, full, None)

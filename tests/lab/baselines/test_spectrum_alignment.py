@@ -174,10 +174,12 @@ def test_pose_and_unit_do_not_count(small, cap, answer):
     assert region_scores(moved.region, answer.region, small.vertex_areas)["iou"] > 0.95
 
 
+@pytest.mark.slow
 def test_a_closed_partial_shape_takes_the_whole(small):
     assert baselines.run("hamiltonian", small, small, None).region.all()
 
 
+@pytest.mark.slow
 def test_a_partial_shape_larger_than_the_full_one_takes_the_whole(small, cap):
     assert baselines.run("hamiltonian", cap.mesh.scaled(3), small, None).region.all()
 

@@ -48,6 +48,13 @@ class Count:
 
 
 @pytest.fixture
+def without_workers(monkeypatch) -> None:
+    """Where processes do not matter this one does the work itself."""
+    work = lambda jobs, *_: (job.run() for job in jobs)  # noqa: E731
+    monkeypatch.setattr("nho.lab.bench.engine.run_local", work)
+
+
+@pytest.fixture
 def marks(tmp_path) -> Path:
     folder = tmp_path / "marks"
     folder.mkdir()
@@ -89,7 +96,9 @@ def test_failures_are_told_in_a_line_keep_the_others_going_and_are_tried_again(t
     assert len(rows_of(tasks, out)) == 4
 
 
-def test_a_row_made_with_other_settings_is_measured_again_and_the_last_one_counts(tmp_path, marks):
+def test_a_row_made_with_other_settings_is_measured_again_and_the_last_one_counts(
+    tmp_path, marks, without_workers
+):
     out = tmp_path / "out"
     old, new = Count("a", str(marks)), Count("a", str(marks), made_by="b")
     execute([old], out, None, jobs=1)
@@ -99,7 +108,9 @@ def test_a_row_made_with_other_settings_is_measured_again_and_the_last_one_count
     assert times_done(marks, "a") == 2
 
 
-def test_a_row_made_with_other_settings_is_not_shown_if_the_new_run_fails(tmp_path, marks):
+def test_a_row_made_with_other_settings_is_not_shown_if_the_new_run_fails(
+    tmp_path, marks, without_workers
+):
     out = tmp_path / "out"
     new = Count("a", str(marks), "refuses", made_by="b")
     execute([Count("a", str(marks))], out, None, jobs=1)
@@ -107,7 +118,7 @@ def test_a_row_made_with_other_settings_is_not_shown_if_the_new_run_fails(tmp_pa
     assert rows_of([new], out) == []
 
 
-def test_progress_counts_all_tasks_and_what_was_done_before(tmp_path, marks):
+def test_progress_counts_all_tasks_and_what_was_done_before(tmp_path, marks, without_workers):
     out = tmp_path / "out"
     execute([Count("a", str(marks))], out, None, jobs=1)
     events: list[BenchProgress] = []
@@ -121,7 +132,7 @@ def test_progress_counts_all_tasks_and_what_was_done_before(tmp_path, marks):
     assert events[1].left > 0 and events[-1].problem == "no such thing at all"
 
 
-def test_a_half_written_last_row_is_measured_again(tmp_path, marks):
+def test_a_half_written_last_row_is_measured_again(tmp_path, marks, without_workers):
     out = tmp_path / "out"
     tasks = [Count("a", str(marks)), Count("b", str(marks))]
     execute(tasks, out, None, jobs=1)

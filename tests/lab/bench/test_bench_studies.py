@@ -38,24 +38,39 @@ def made_up(task, error=None, iou=None) -> dict[str, str]:
     return {**scores, **task.keys}
 
 
+@pytest.fixture
+def no_drawing(monkeypatch) -> None:
+    """Figures are made, but not drawn; test_curves.py draws."""
+
+    def save(figure, path):
+        paths = [path.with_name(f"{path.name}{suffix}") for suffix in (".svg", ".pdf", ".png")]
+        for one in paths:
+            one.write_bytes(bytes(1001))
+        return paths
+
+    monkeypatch.setattr("nho.lab.bench.figures.plotstyle.save", save)
+
+
 def cells(table, section, row):
     return dict(table.sections[section].rows)[row]
 
 
 @pytest.mark.parametrize("name", ROW_STUDIES)
 @pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path):
-    request = StudyRequest(None, ("synthetic",), quick=quick)
-    tasks = STUDIES[name].plan(request)
+def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path, request):
+    if quick:
+        request.getfixturevalue("no_drawing")
+    asked = StudyRequest(None, ("synthetic",), quick=quick)
+    tasks = STUDIES[name].plan(asked)
     keys = [tuple(task.keys.values()) for task in tasks]
     assert len(set(keys)) == len(keys), "a run is asked for twice"
-    found = STUDIES[name].report(request, [made_up(task) for task in tasks], tmp_path)
+    found = STUDIES[name].report(asked, [made_up(task) for task in tasks], tmp_path)
     assert found.tables
     assert {path.suffix for path in found.figures} in (set(), {".svg", ".pdf", ".png"})
     assert all(path.stat().st_size > 1000 for path in found.figures)
 
 
-def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path):
+def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path, no_drawing):
     request = StudyRequest(None, ("synthetic",), ("nearest",), every=20)
     tasks = STUDIES["main"].plan(request)
     settings = {(task.conditions.input_scale, task.conditions.rotate) for task in tasks}
@@ -68,7 +83,7 @@ def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path):
     assert values == pytest.approx([1.0, 3.0, 1.0, 3.0, 2.0])
 
 
-def test_ablation_stands_beside_the_published_one(tmp_path):
+def test_ablation_stands_beside_the_published_one(tmp_path, no_drawing):
     tasks = STUDIES["ablation"].plan(StudyRequest(None, ("synthetic",), every=20))
     without = {"", "weight_topology=0", "rounds=0", "coordinates=laplacian"}
     changes = {" ".join(task.changes) for task in tasks}
@@ -81,7 +96,7 @@ def test_ablation_stands_beside_the_published_one(tmp_path):
     assert cells(table, 1, "full method")[4].value == printed
 
 
-def test_parts_are_compared_pair_by_pair(tmp_path):
+def test_parts_are_compared_pair_by_pair(tmp_path, no_drawing):
     request = StudyRequest(None, ("synthetic",), every=6)
     tasks = STUDIES["parts"].plan(request)
     base = {pair: 1.0 + number for number, (_, pair) in enumerate(request.pairs())}
