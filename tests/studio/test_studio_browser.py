@@ -128,7 +128,7 @@ def test_from_nothing_to_a_downloaded_result(page: Any, sample: Sample, tmp_path
     assert "template vertex" in page.inner_text("#readout")
     assert "confidence" in page.inner_text("#readout")
     stage = page.locator('.stage[data-shape="full"]')
-    shown = [stage.screenshot()]
+    shown: list[bytes] = []
     for key in "234":  # each shows what none before it has shown
         page.keyboard.press(key)
         wait_until(lambda: stage.screenshot() not in shown)
