@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.faults.running import environment
-from tests.security.hostile_files import CASES, READERS
+from tests.security.hostile_files import CASES, DENSE, READERS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and devices of Linux")
 WORDS = {
@@ -49,3 +49,9 @@ def test_it_is_refused_in_one_sentence_that_names_the_file(answers, case, name):
         return
     assert name in said[name]
     assert re.search(WORDS[case], said[name]), said[name]
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_a_small_file_that_takes_much_memory_is_blamed_itself(answers, name):
+    sentence = answers["dense"][name]
+    assert re.search(rf"{name}: there is not enough memory to read it \(\d\.\d MB\)", sentence)

@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nho.errors import CannotWrite, InputError
-from nho.runtime.input_file import read_bytes
+from nho.runtime.input_file import blaming, read_bytes
 
 ResultRow = dict[str, str]
 
 
 def read_rows(path: Path) -> list[ResultRow]:
     """Rows so far; a last line without its end was cut off while being written and is no row."""
-    text = _whole_lines(path).decode("utf-8")
-    return list(csv.DictReader(io.StringIO(text)))
+    with blaming(path):
+        text = _whole_lines(path).decode("utf-8")
+        return list(csv.DictReader(io.StringIO(text)))
 
 
 def append_row(path: Path, keys: Mapping[str, str], values: Mapping[str, float | str]) -> None:
