@@ -13,22 +13,22 @@ NEWEST_ENV := .venv-newest
 demo: $(DEMO_ENV)/ready
 	$(DEMO_ENV)/bin/nho demo --out nho-demo
 
-# More processes than four only import the same libraries again.
-PARALLEL = -n auto --maxprocesses 4 --dist loadfile
+# More processes than four only import the same libraries again; each has one thread for BLAS.
+PYTEST = OMP_NUM_THREADS=1 $(TEST_ENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test: $(TEST_ENV)/ready lint audit browser
-	$(TEST_ENV)/bin/python -m pytest $(PARALLEL)
+	$(PYTEST)
 
 # In another order each time; `-p randomly --randomly-seed=N` repeats the order of seed N.
 test-random: $(TEST_ENV)/ready browser
-	$(TEST_ENV)/bin/python -m pytest $(PARALLEL) -p randomly
+	$(PYTEST) -p randomly
 
 test-slow: $(TEST_ENV)/ready browser
-	$(TEST_ENV)/bin/python -m pytest $(PARALLEL) -m slow
+	$(PYTEST) -m slow
 
 # Which lines the tests reach, without those that only other processes reach: htmlcov/index.html.
 coverage: $(TEST_ENV)/ready browser
-	$(TEST_ENV)/bin/python -m pytest $(PARALLEL) --cov=nho --cov-report=term --cov-report=html
+	$(PYTEST) --cov=nho --cov-report=term --cov-report=html
 
 # An hour; wants a machine that does nothing else. Results: docs/speed/.
 BENCH = $(BENCH_ENV)/bin/nho bench --study speed --out docs

@@ -51,7 +51,7 @@ def triangle_soup(random, count, flatness, size):
     return Mesh(size * (centre + shape).reshape(-1, 3), np.arange(3 * count).reshape(-1, 3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     count=st.integers(1, 40),

@@ -314,7 +314,7 @@ HAMMER = """
 
     def hammer(thread):
         random = np.random.default_rng((seed, thread))
-        for key in random.integers(0, 12, 150):
+        for key in random.integers(0, 12, 60):
             right = np.full((50, 1000), float(key))
             found = cache.get_or_compute("key", {}, {"key": key}, lambda: {"values": right})
             assert found["values"].tobytes() == right.tobytes()

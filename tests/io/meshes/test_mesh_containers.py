@@ -207,7 +207,7 @@ CASES = [*GOOD.values(), (stl_text(), ".stl"), (stl_binary(), ".stl")]
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_refused_but_never_crash(tmp_path, data):

@@ -145,7 +145,7 @@ CASES = [(glb(), ".glb"), (gltf(), ".gltf"), (glb(two_nodes), ".glb")]
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_refused_but_never_crash(tmp_path, data):

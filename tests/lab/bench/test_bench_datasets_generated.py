@@ -13,6 +13,8 @@ from nho.lab.bench.datasets import FAMILIES, synthetic
 from nho.lab.bench.datasets.pair import median_stretch
 
 GENERATED = FAMILIES["synthetic"].names(None)
+# One of each kind of surface, and slowly all of them.
+EACH = [*GENERATED[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in GENERATED[3:])]
 
 
 def test_generated_pairs_are_a_dozen_and_always_there():
@@ -35,7 +37,7 @@ def test_a_generated_pair_is_the_same_every_time():
     np.testing.assert_array_equal(again.truth.region, pair.truth.region)
 
 
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("name", EACH)
 def test_a_generated_pair_is_a_fair_problem(name):
     pair = FAMILIES["synthetic"].load(None, name)
     assert 900 <= pair.full.n_vertices <= 1600 and pair.partial.n_vertices >= 300
@@ -54,7 +56,7 @@ def test_a_generated_pair_is_a_fair_problem(name):
     assert away.min(axis=0).max() <= 3 * pair.full.mean_edge_length
 
 
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("name", EACH)
 def test_the_uncut_truth_tears_nothing(name):
     surfaces = synthetic.uncut(name)
     for here, there, points in (
