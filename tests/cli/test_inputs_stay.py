@@ -72,6 +72,23 @@ def test_a_command_refuses_to_overwrite_its_inputs(place, words, monkeypatch):
     assert content(place) == before
 
 
+def test_other_files_in_the_folder_of_a_result_may_be_written_again(place, monkeypatch):
+    from nho.cli import transfer
+
+    monkeypatch.chdir(place)
+    (place / "result" / "fitted.ply").write_text("of an earlier run")
+
+    class WentOnError(Exception):
+        pass
+
+    def go_on(*_):
+        raise WentOnError
+
+    monkeypatch.setattr(transfer, "load_for", go_on)
+    with pytest.raises(WentOnError):
+        run_here("fit", "result", *MESHES, "--out", "result/fitted.ply")
+
+
 def test_data_and_landmarks_need_two_files(place, monkeypatch):
     monkeypatch.chdir(place)
     words = ["transfer", "result", *MESHES, "--from", "full", "--out", "new.csv"]

@@ -25,6 +25,7 @@ from nho.io.attributes import (
 )
 from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
 from nho.problem.result import finite_or_none
+from nho.report.result_folder import files_in
 from nho.runtime.inputs import InputFiles
 from nho.transfer import Side, Transfer, fit_template, load_for
 from nho.transfer.values import as_labels, as_scalars
@@ -124,7 +125,7 @@ def transfer_command(
         check_output_file(out)
     if landmarks is not None:
         suffix_of(landmarks[1])
-    inputs = InputFiles([result, partial, full, *data, *(landmarks or ())[:1]])
+    inputs = InputFiles([*files_in(result), partial, full, *data, *(landmarks or ())[:1]])
     outputs = [*([] if out is None else [out]), *(landmarks or ())[1:]]
     for output in outputs:
         inputs.refuse_file(output)
@@ -196,7 +197,7 @@ def fit_command(
     check_output_file(out)
     if out.suffix.lower() not in _FITTED:
         raise InputError(f"{out.name}: a fitted template is a mesh; choose {', '.join(_FITTED)}")
-    inputs = InputFiles([result, partial, full])
+    inputs = InputFiles([*files_in(result), partial, full])
     inputs.refuse_file(out)
     partial_mesh = Mesh.read(partial)
     full_mesh, attributes = read_with_attributes(full)

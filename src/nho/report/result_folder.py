@@ -20,7 +20,7 @@ from nho.runtime.input_file import read_bytes
 from nho.runtime.inputs import NO_INPUTS, InputFiles
 
 FILES = ("result.npz", DESCRIPTION, "partial.ply", "full.ply", "report.html")
-_KNOWN = (*FILES, FORMER_DESCRIPTION)
+KNOWN_FILES = (*FILES, FORMER_DESCRIPTION)  # of this version and of older ones
 
 
 def write_outputs(
@@ -83,14 +83,14 @@ def check_folder(folder: str | Path, inputs: InputFiles = NO_INPUTS, ours: bool 
     check_folder_writable(folder)
     inputs.refuse_folder(folder)
     there = _names(folder)
-    others = [name for name in there if name not in _KNOWN and not name.startswith(PREFIX)]
+    others = [name for name in there if name not in KNOWN_FILES and not name.startswith(PREFIX)]
     if others:
         raise InputError(
             f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
         )
     while not (ours or MOVING in there or holds_result(folder)):
         before, there = there, _names(folder)
-        known = [name for name in there if name in _KNOWN]
+        known = [name for name in there if name in KNOWN_FILES]
         if not known:
             return
         if there == before:  # else another process is exchanging it this moment
@@ -105,6 +105,11 @@ def _names(folder: Path) -> list[str]:
         return sorted(os.listdir(folder))
     except FileNotFoundError:
         return []
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files of a result, there or not."""
+    return [folder / name for name in KNOWN_FILES]
 
 
 def check_folder_writable(folder: Path) -> None:
