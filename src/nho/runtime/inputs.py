@@ -50,9 +50,9 @@ class InputFiles:
         if identity is None:
             return
         found = self._folders.get(identity) or self._above.get(identity)
-        if found is None and self._files and os.path.isdir(folder):
-            entries = (_identity(entry) for entry in os.scandir(folder))
-            found = next((self._files[e] for e in entries if e in self._files), None)
+        if found is None and self._files:
+            inside = (_identity(os.path.join(folder, name)) for name in _names(folder))
+            found = next((self._files[each] for each in inside if each in self._files), None)
         if found is not None:
             raise InputError(
                 f"{folder}: holds an input{_also(found, folder)}, which would be overwritten; give "
@@ -81,6 +81,13 @@ def _identity(path: PathLike) -> _Identity | None:
     except (OSError, ValueError):
         return None
     return found.st_dev, found.st_ino
+
+
+def _names(folder: PathLike) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # a file, or a folder that another process exchanges this moment
+        return []
 
 
 def _also(found: str, out: PathLike) -> str:
