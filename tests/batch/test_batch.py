@@ -18,7 +18,7 @@ import nho.batch.runner
 import nho.runtime.memory
 from nho.batch import read_pairs, run_batch
 from nho.batch.local import _next_that_fits
-from nho.batch.pairs import BatchPair
+from nho.batch.pairs import BatchPair, name_from_files
 from nho.batch.plan import Planner
 from nho.batch.summary import SummaryRow, write_summary
 from nho.cli import main
@@ -99,10 +99,30 @@ def test_paths_are_relative_to_the_table_and_names_are_made_up_without_clashes(f
     assert all(pair.partial == files / "a b.ply" for pair in pairs)
 
 
+class Counted(set):
+    """A set that counts how often it is asked."""
+
+    asked = 0
+
+    def __contains__(self, name):
+        self.asked += 1
+        return super().__contains__(name)
+
+
+def test_many_like_names_are_told_apart_without_trying_all_numbers_again():
+    taken, numbers, names = Counted({"a-b-7"}), {}, []
+    for _ in range(500):
+        names.append(name_from_files(Path("a.ply"), Path("b.ply"), taken, numbers))
+        taken.add(names[-1])
+    assert names == ["a-b", *(f"a-b-{i}" for i in range(2, 502) if i != 7)]
+    assert taken.asked <= 2 * 500
+
+
 ROW = "a b.ply,full.ply,x.csv"
 BAD_TABLES = [
     ("", ["empty"]),
     ("partial,full,anchors\n", ["no pairs"]),
+    ("partial,full,anchors\n" + "a,b,c\n" * 50_001, ["50,001 pairs, at most 50,000"]),
     ("partial,full\na b.ply,full.ply\n", ["anchors", "missing", "line 1"]),
     (f"partial,full,anchors\n{ROW}\na b.ply,,x.csv\n", ["line 3", "full"]),
     (f"partial,full,anchors\n{ROW},tom\n", ["line 2", "4 cells"]),
@@ -111,7 +131,7 @@ BAD_TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "parts"), BAD_TABLES)
+@pytest.mark.parametrize(("text", "parts"), BAD_TABLES, ids=lambda given: str(given)[-40:])
 def test_a_bad_table_is_refused_with_its_line(files, text, parts):
     with pytest.raises(InputError) as raised:
         read_pairs(table(files, text))

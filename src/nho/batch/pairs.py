@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from nho.runtime.input_file import SMALL, blaming, read_bytes
 
 COLUMNS = ("partial", "full", "anchors")
 LANDMARK_COLUMNS = ("anchors_partial", "anchors_full")
+_MOST = 50_000  # pairs of one table: some 100 MB of memory
 _LONGEST = 200  # bytes; file systems stop at 255, and unfinished folders need a few more
 _NOT_IN_NAMES = '<>:"/\\|?*'
 
@@ -108,6 +109,8 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     table = csv_rows(read_bytes(path, SMALL), str(path), strict=True)
     if not table:
         raise InputError(f"{path}: the file is empty; give a CSV with {','.join(COLUMNS)}")
+    if len(table) - 1 > _MOST:
+        raise InputError(f"{path}: {len(table) - 1:,} pairs, at most {_MOST:,}; split the table")
     header = [cell.strip().lower() for cell in table[0][1]]
     rows = []
     for line, cells in table[1:]:
@@ -174,10 +177,9 @@ def _names(
                 "give every pair its own"
             )
         lines[folded(name)] = line
-    taken = set(lines)
-    names = []
+    taken, numbers, names = set(lines), dict[str, int](), []
     for (_, row), (partial, full, *_anchors) in zip(rows, files, strict=True):
-        name = row.get("name", "") or name_from_files(partial, full, taken)
+        name = row.get("name", "") or name_from_files(partial, full, taken, numbers)
         taken.add(folded(name))
         names.append(name)
     return names
@@ -206,15 +208,21 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def name_from_files(partial: Path, full: Path, taken: Iterable[str]) -> str:
-    """A safe name from two file stems, unlike those already ``taken`` (as `folded`)."""
+def name_from_files(
+    partial: Path, full: Path, taken: Container[str], numbers: dict[str, int] | None = None
+) -> str:
+    """A safe name from two file stems, unlike those already ``taken`` (as `folded`).
+
+    ``numbers`` remembers the last number of every name, for tables of many like names.
+    """
     stems = (re.sub(r"[^\w.-]+", "_", path.stem).strip("._-") for path in (partial, full))
     base = "-".join(stem or "mesh" for stem in stems)
     base = base.encode("utf-8")[: _LONGEST - 10].decode("utf-8", "ignore")
     if problem_with_name(base):
         base = f"pair-{base}"
-    known = set(taken)
-    name, number = base, 2
-    while folded(name) in known:
-        name, number = f"{base}-{number}", number + 1
+    numbers = {} if numbers is None else numbers
+    name = base
+    while folded(name) in taken:
+        numbers[base] = numbers.get(base, 1) + 1
+        name = f"{base}-{numbers[base]}"
     return name
