@@ -30,6 +30,7 @@ def consistent(distances: AnchorDistances, limit: float) -> np.ndarray:
     disagreement = np.abs(np.log((other + floor) / (own + floor)))
     disagreement[~distances.linked] = 0  # pieces of a broken scan: nothing to compare
     nearness = np.where(distances.linked, np.minimum(own, other), np.inf)
+    np.fill_diagonal(nearness, -1)  # itself comes first, also where two anchors share a partner
     kept = np.ones(len(own), dtype=bool)
     while kept.sum() > max(4, len(own) // 2):
         rows = np.flatnonzero(kept)
@@ -51,10 +52,9 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
     nothing changes. Half of them stay.
     """
     kept = consistent(distances, limit)
-    own, other = distances.between_partial, distances.between_full
     fewest = max(4, len(kept) // 2)
     for _ in range(3 * len(kept)):
-        misfit = np.array([_misfit(own, other, kept, i) for i in range(len(kept))])
+        misfit = _misfits_among(distances, kept)
         worst = int(np.argmax(np.where(kept, misfit, -np.inf)))
         fittest = int(np.argmin(np.where(kept, np.inf, misfit)))
         if misfit[worst] > _CONTRADICTED and kept.sum() > fewest:
@@ -66,26 +66,66 @@ def trusted(distances: AnchorDistances, limit: float) -> np.ndarray:
     return kept
 
 
-def _misfit(own: np.ndarray, other: np.ndarray, kept: np.ndarray, anchor: int) -> float:
-    """How far an anchor is from where the others predict it.
+def confirmed(distances: AnchorDistances, anchors: np.ndarray) -> np.ndarray:
+    """(k,) bool: further (k, 2) anchors that lie where the trusted ones predict them."""
+    own, other = distances.partial[:, anchors[:, 0]], distances.full[:, anchors[:, 1]]
+    between = distances.between_partial, distances.between_full
+    fits = np.ones(len(anchors), dtype=bool)
+    reached = own < distances.far[0]
+    for pattern in np.unique(reached, axis=1).T:  # one for every piece of a broken scan
+        of_piece = (reached == pattern[:, None]).all(axis=0)
+        rows = np.flatnonzero(pattern)
+        tables = (*(table[np.ix_(rows, rows)] for table in between), own[rows], other[rows])
+        fits[of_piece] = _misfit(*tables[:2], *(of[:, of_piece] for of in tables[2:])) <= (
+            _CONTRADICTED
+        )
+    return fits
+
+
+def _misfits_among(distances: AnchorDistances, kept: np.ndarray) -> np.ndarray:
+    """(m,) misfit of every anchor by those of the (m,) bool ``kept`` that are not itself."""
+    own, other = distances.between_partial, distances.between_full
+    misfits = np.empty(len(kept))
+    for anchor in range(len(kept)):
+        # Where there is no path on the partial shape there is nothing to compare.
+        rows = np.flatnonzero(kept & (own[:, anchor] < distances.far[0]))
+        rows = rows[rows != anchor]
+        tables = (table[np.ix_(rows, rows)] for table in (own, other))
+        to_anchor = (table[rows, anchor, None] for table in (own, other))
+        misfits[anchor] = _misfit(*tables, *to_anchor)[0]
+    return misfits
+
+
+def _misfit(
+    between: np.ndarray, between_full: np.ndarray, own: np.ndarray, other: np.ndarray
+) -> np.ndarray:
+    """(k,) how far anchors are from where r others predict them; 0 without others.
 
     Unit: the anchor spacing, or 2/3 of the distance to the nearest other anchor if that is longer.
 
-    Its distances to the other anchors on the partial shape, calibrated without it, against those
-    of its partner on the full one: a high quantile, near anchors weighing more. A mean would blame
+    Their distances to the others on the partial shape, calibrated without them, against those of
+    their partners on the full one: a high quantile, near anchors weighing more. A mean would blame
     right anchors that a hole separates from some of the others.
+
+    Parameters
+    ----------
+    between, between_full : (r, r) float array
+        Distances between the others on either shape.
+    own, other : (r, k) float array
+        Distances from the others on either shape.
     """
-    rows = np.flatnonzero(kept)
-    rows = rows[rows != anchor]
-    between, to_anchor = own[np.ix_(rows, rows)], own[rows, anchor]
+    if len(between) < 2:
+        return np.zeros(own.shape[1])
     spacing = typical_spacing(between)
-    kriging = kriging_weights(between, to_anchor[:, None], spacing)[:, 0]
-    wanted = to_anchor + (other[np.ix_(rows, rows)] - between) @ kriging
-    nearness = np.exp(-(to_anchor - to_anchor.min()) / spacing)
-    gaps = np.abs(wanted - other[rows, anchor])
-    order = np.argsort(gaps, kind="stable")
-    high = np.searchsorted(np.cumsum(nearness[order]), _HIGH * nearness.sum())
-    return float(gaps[order[min(high, len(order) - 1)]] / max(spacing, to_anchor.min() / _LONE))
+    wanted = own + (between_full - between) @ kriging_weights(between, own, spacing)
+    nearest = own.min(axis=0)
+    nearness = np.exp(-(own - nearest) / spacing)
+    gaps = np.abs(wanted - other)
+    order = np.argsort(gaps, axis=0, kind="stable")
+    summed = np.cumsum(np.take_along_axis(nearness, order, axis=0), axis=0)
+    high = (summed < _HIGH * nearness.sum(axis=0)).sum(axis=0).clip(max=len(gaps) - 1)
+    gap = np.take_along_axis(gaps, np.take_along_axis(order, high[None], axis=0), axis=0)[0]
+    return np.asarray(gap / np.maximum(spacing, nearest / _LONE))
 
 
 def strained(
