@@ -38,7 +38,7 @@ def lopsided(whole, piece):
 def test_signals_are_logarithms_in_the_order_of_the_weights(distances):
     random = np.random.default_rng(0)
     given = random.uniform(0.1, 1, (3, distances.partial.shape[1]))
-    found = signals(distances, *given)
+    found = signals(distances.partial.min(axis=0), *given)
     assert found.shape == (distances.partial.shape[1], 4)
     np.testing.assert_allclose(np.exp(found[:, 1:]).T, given, atol=0.01)
     np.testing.assert_allclose(np.exp(found[:, 0]), distances.partial.min(axis=0), atol=0.01)
@@ -66,7 +66,7 @@ def test_confidence_is_a_probability_whatever_is_told():
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_no_doubt_at_all_is_finite_and_trusted_most(distances):
     nothing = np.zeros(distances.partial.shape[1])
-    found = signals(distances, nothing, nothing, nothing)
+    found = signals(distances.partial.min(axis=0), nothing, nothing, nothing)
     assert np.isfinite(found).all()
     trust = confidence(found)
     assert trust[distances.anchors[:, 0]].min() == trust.max() > 0.9
@@ -76,7 +76,7 @@ def test_no_doubt_at_all_is_finite_and_trusted_most(distances):
 
 def test_a_hopeless_match_is_not_trusted(distances):
     bad = np.ones(distances.partial.shape[1])
-    assert confidence(signals(distances, bad, bad, bad)).max() < 0.5
+    assert confidence(signals(distances.partial.min(axis=0), bad, bad, bad)).max() < 0.5
 
 
 @pytest.mark.parametrize("centre", [0, 77, 300])

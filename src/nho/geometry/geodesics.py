@@ -62,6 +62,11 @@ def distances_from(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
     return np.atleast_2d(dijkstra(graph, directed=False, indices=np.asarray(sources)))
 
 
+def distance_to_nearest(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
+    """(n,) edge-graph distances to the nearest source; inf where there is no path."""
+    return np.asarray(dijkstra(graph, directed=False, indices=sources, min_only=True))
+
+
 def nearest_source(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
     """(n,) the source nearest to every vertex in the edge graph; -1 where there is no path."""
     _, _, source = dijkstra(

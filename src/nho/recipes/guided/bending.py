@@ -64,10 +64,10 @@ class Bending:
         if curvatures is not None:
             self._curvatures, of_full = (_RELIEF_WEIGHT * edge * of for of in curvatures)
             self._alike = FacingSearch(full, _NORMAL_WEIGHT * edge, curvatures=of_full)
-        pinned = distances.anchors if pin else distances.anchors[:0]
+        pinned = np.concatenate([distances.anchors, distances.others])[: None if pin else 0]
         self.pinned = pinned[:, 0]
         self.goal = full.vertices[pinned[:, 1]]
-        self._krige = distances.krige
+        self._sources, self._krige = len(distances.anchors), distances.krige
 
     def from_map(
         self,
@@ -90,7 +90,7 @@ class Bending:
         for number, phase in enumerate(phases, start=1):
             positions = self._relaxed(positions, phase, number <= gentle, pool, watch)
             if len(self.pinned):
-                missed = self.goal - positions[self.pinned]
+                missed = (self.goal - positions[self.pinned])[: self._sources]
                 noise = _ANCHOR_NOISE * self._full.mean_edge_length
                 positions = positions + self._krige(missed, noise)
         return positions

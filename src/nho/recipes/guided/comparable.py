@@ -9,12 +9,19 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.orientation import Orientation
+from nho.geometry.sampling import farthest_points
 from nho.problem.preparation import Problem
-from nho.recipes.guided.anchor_checks import relative_scale, robust_scale, trusted
+from nho.recipes.guided.anchor_checks import (
+    confirmed,
+    relative_scale,
+    robust_scale,
+    trusted,
+)
 from nho.recipes.guided.distance_evidence import AnchorDistances
 from nho.runtime.parallel import SERIAL, Workers
 from nho.settings import GuidedRecipe
 
+_MOST_SOURCES = 100  # anchors that distances are measured from; more cost much and add little
 _FEWEST_TO_JUDGE = 8  # anchors; fewer cannot outvote a wrong one
 _FEWEST_TO_ORIENT = 15  # anchors; at fewer, the angles around them are mostly noise
 _TOO_MUCH = 1.2  # areas of the full shape; poses and noise change an area by less
@@ -33,6 +40,8 @@ class ComparablePair:
         Factor that brought the partial shape to the full one's unit; 1 if left alone.
     used : (m,) bool array
         Anchors of the problem that do not contradict the others.
+    sources : (k,) int array
+        Those of them (rows of the problem's) that distances are measured from.
     """
 
     partial: Mesh
@@ -41,6 +50,7 @@ class ComparablePair:
     orientation: Orientation | None
     scale: float
     used: np.ndarray
+    sources: np.ndarray
     notes: tuple[str, ...]
 
     @property
@@ -66,11 +76,18 @@ class ComparablePair:
         if not len(wrong):
             return self
         used = self.used.copy()
-        used[np.flatnonzero(used)[wrong]] = False
-        distances, orientation = self.distances.subset(used[self.used]), None
+        used[self.sources[wrong]] = False
+        right = used[self.sources]
+        distances, orientation = self.distances.subset(right), None
         if self.orientation is not None:
             orientation = distances.orientation(self.partial, self.full, pool)
-        return replace(self, used=used, distances=distances, orientation=orientation)
+        return replace(
+            self,
+            used=used,
+            sources=self.sources[right],
+            distances=distances,
+            orientation=orientation,
+        )
 
     def named_suspects(self, problem: Problem) -> list[str]:
         """A sentence for every suspect, in the user's order and numbering."""
@@ -86,7 +103,8 @@ def normalise_pair(
 ) -> ComparablePair:
     """Measure the distances and undo what differs only in the way the shapes were stored."""
     partial, full = problem.partial.mesh, problem.full.mesh
-    distances = AnchorDistances.measure(partial, full, problem.anchors)
+    sources = _sources(partial, problem.anchors)
+    distances = AnchorDistances.measure(partial, full, problem.anchors[sources])
     notes: list[str] = []
     judging = len(distances.anchors) >= _FEWEST_TO_JUDGE
     scale = robust_scale(distances) if judging else relative_scale(distances)
@@ -99,12 +117,17 @@ def normalise_pair(
     tolerance = np.log(recipe.unit_factor) / (2 if many else 1)
     scale = _as_unit(scale, tolerance)
     distances = distances.scaled_partial(scale)
-    used = np.ones(len(distances.anchors), dtype=bool)
+    used = np.ones(len(problem.anchors), dtype=bool)
     if recipe.anchor_limit and judging:
-        used = trusted(distances, recipe.anchor_limit)
-        distances = distances.subset(used)
+        used[sources] = trusted(distances, recipe.anchor_limit)
+        sources, distances = sources[used[sources]], distances.subset(used[sources])
     exact = _as_unit(scale * relative_scale(distances), tolerance)  # without wrong anchors
     distances, scale = distances.scaled_partial(exact / scale), exact
+    others = np.setdiff1d(np.flatnonzero(used), sources)
+    if len(others) and recipe.anchor_limit:
+        used[others] = confirmed(distances, problem.anchors[others])
+    others = others[used[others]]
+    distances = replace(distances, others=problem.anchors[others])
     if scale != 1:
         partial = partial.scaled(scale)
         notes.append(
@@ -127,7 +150,23 @@ def normalise_pair(
             f"the faces of {partial.name} and {full.name} are oriented oppositely at the anchors; "
             "those of one were flipped. If one shape is a mirror image, reflect it first"
         )
-    return ComparablePair(partial, full, distances, orientation, scale, used, tuple(notes))
+    return ComparablePair(partial, full, distances, orientation, scale, used, sources, tuple(notes))
+
+
+def _sources(partial: Mesh, anchors: np.ndarray) -> np.ndarray:
+    """(k,) rows of the anchors to measure distances from: all, or farthest points of many.
+
+    Every component of the partial shape has one.
+    """
+    if len(anchors) <= _MOST_SOURCES:
+        return np.arange(len(anchors))
+    vertices = anchors[:, 0]
+    chosen = farthest_points(partial.vertices[vertices], _MOST_SOURCES)
+    first_of_component = np.unique(partial.components[vertices], return_index=True)[1]
+    missing = ~np.isin(
+        partial.components[vertices[first_of_component]], partial.components[vertices[chosen]]
+    )
+    return np.sort(np.concatenate([chosen, first_of_component[missing]]))
 
 
 def _as_unit(scale: float, tolerance: float) -> float:

@@ -27,7 +27,7 @@ _REACH = 0.25  # of the present spacing: what a further anchor settles
 
 
 def signals(
-    distances: AnchorDistances,
+    nearest: np.ndarray,
     distortion: np.ndarray,
     moved: np.ndarray,
     disagreement: np.ndarray,
@@ -36,8 +36,8 @@ def signals(
 
     Parameters
     ----------
-    distances : AnchorDistances
-        Far from every anchor is less certain.
+    nearest : (n_partial,) float array
+        Distance to the nearest anchor: far from all of them is less certain.
     distortion : (n_partial,) float array
         Relative elastic misfit of the final pose, averaged over a neighbourhood.
     moved : (n_partial,) float array
@@ -45,8 +45,7 @@ def signals(
     disagreement : (n_partial,) float array
         Between the last image and the one proposed by the operator.
     """
-    near = distances.partial.min(axis=0)
-    return np.log(_LEAST + np.stack([near, distortion, moved, disagreement], axis=1))
+    return np.log(_LEAST + np.stack([nearest, distortion, moved, disagreement], axis=1))
 
 
 def confidence(found: np.ndarray, pinned: bool = True) -> np.ndarray:

@@ -12,11 +12,11 @@ by its distances to their partners. Three things make that far better than it so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nho.geometry.geodesics import distances_from, unfolded_graph
+from nho.geometry.geodesics import distance_to_nearest, distances_from, unfolded_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.orientation import Orientation, near_pairs
 from nho.runtime.parallel import SERIAL, Workers
@@ -32,16 +32,20 @@ class AnchorDistances:
     Attributes
     ----------
     anchors : (m, 2) int array
+        Those that distances are measured from.
     partial : (m, n_partial) float array
     full : (m, n_full) float array
     far : pair of float
         What stands for no path at all on either shape; longer than any path.
+    others : (k, 2) int array
+        Further anchors, from which nothing is measured.
     """
 
     anchors: np.ndarray
     partial: np.ndarray
     full: np.ndarray
     far: tuple[float, float] = (np.inf, np.inf)
+    others: np.ndarray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
 
     @classmethod
     def measure(cls, partial: Mesh, full: Mesh, anchors: np.ndarray) -> AnchorDistances:
@@ -64,6 +68,14 @@ class AnchorDistances:
         """The same with the partial shape in another unit."""
         far = (self.far[0] * factor, self.far[1])
         return replace(self, partial=self.partial * factor, far=far)
+
+    def to_nearest(self, partial: Mesh) -> np.ndarray:
+        """(n_partial,) distances on the partial shape to the nearest of all anchors."""
+        nearest = self.partial.min(axis=0)
+        if len(self.others):
+            to_others = distance_to_nearest(unfolded_graph(partial), self.others[:, 0])
+            nearest = np.minimum(nearest, to_others)
+        return np.asarray(nearest)
 
     @property
     def between_partial(self) -> np.ndarray:

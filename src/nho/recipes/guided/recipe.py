@@ -74,7 +74,7 @@ def solve(problem: Problem, run: Run) -> Solution:
         covered = coverage(partial, images, full)
     with run.clock.time("confidence"):
         found = signals(
-            distances,
+            distances.to_nearest(partial),
             bending.elastic.distortion(pose, _SMOOTHING),
             np.linalg.norm(full.vertices[target] - images, axis=1),
             np.linalg.norm(full.vertices[proposed] - images, axis=1),
