@@ -27,6 +27,7 @@ ITERATIONS = sum(len(phase) for phase in GENTLE + FIRM)  # of a bend with every 
 
 _ANCHOR_PULL = 0.1  # weak: what is left at the anchors is interpolated by kriging after each phase
 _ANCHOR_NOISE = 0.4  # mean edges: what an anchor may be off; no more than that is taken for noise
+_FIELD_PULL = 1.0  # of many anchors on the field that brings the surface to them
 _IMAGE_PULL = 0.05  # of the images while they are being smoothed
 _IMAGE_ROUNDS = 8
 _IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose their pull
@@ -90,14 +91,30 @@ class Bending:
         for number, phase in enumerate(phases, start=1):
             positions = self._relaxed(positions, phase, number <= gentle, pool, watch)
             if len(self.pinned):
-                missed = (self.goal - positions[self.pinned])[: self._sources]
                 noise = _ANCHOR_NOISE * self._full.mean_edge_length
-                positions = positions + self._krige(missed, noise)
+                positions = positions + self._krige(self._missed(positions)[: self._sources], noise)
+            if len(self.pinned) > self._sources:
+                positions = positions + self._interpolated(self._missed(positions))
         return positions
 
     def images(self, target: np.ndarray) -> np.ndarray:
         """(n_partial, 3) positions of a vertex map."""
         return np.asarray(self._full.vertices[target])
+
+    def _missed(self, positions: np.ndarray) -> np.ndarray:
+        """(k, 3) what is left to the goals of the anchors."""
+        return np.asarray(self.goal - positions[self.pinned])
+
+    def _interpolated(self, missed: np.ndarray) -> np.ndarray:
+        """(n_partial, 3) smooth field from what is missed at many anchors, as the surface yields.
+
+        One sparse solve, where kriging takes a dense one; where anchors are few it has peaks.
+        """
+        weights = np.zeros(self._partial.n_vertices)
+        weights[self.pinned] = _FIELD_PULL * self.elastic.unit
+        right = np.zeros((len(weights), 3))
+        right[self.pinned] = _FIELD_PULL * self.elastic.unit * missed
+        return self.elastic.solver(weights).solve(right)
 
     def read_off(self, positions: np.ndarray) -> SurfacePoints:
         """The map of a pose: closest points that face the same way."""
