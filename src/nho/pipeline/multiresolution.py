@@ -18,6 +18,7 @@ from nho.runtime.run import Run
 
 _FEWEST_SHARE = 0.2  # of the vertices allowed, for however small a partial shape
 _FAR = 0.05  # region score of the coarse answer below which a vertex is surely outside
+_ASKED = 200  # anchors that the rough unit is told from
 _FACES_AT_ONCE = 300_000  # of the full shape, when it is covered: bounds the memory
 
 
@@ -95,10 +96,11 @@ def _unit(problem: Problem) -> float:
         side.mesh.vertices[problem.anchors[:, column]]
         for column, side in enumerate((problem.partial, problem.full))
     )
-    apart = np.linalg.norm(own[:, None] - own, axis=2)
+    some = np.linspace(0, len(own) - 1, min(len(own), _ASKED)).astype(np.int64)
+    apart = np.linalg.norm(own[some, None] - own, axis=2)
     apart[apart == 0] = np.inf
     near = apart.argmin(axis=1)  # near anchors, since poses differ
-    ratio = np.median(np.linalg.norm(other - other[near], axis=1) / apart.min(axis=1))
+    ratio = np.median(np.linalg.norm(other[some] - other[near], axis=1) / apart.min(axis=1))
     return 1.0 if 0.5 < ratio < 2 else float(ratio)
 
 

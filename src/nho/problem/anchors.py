@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from nho.io.landmarks.placing import OPPOSITE_AXES, at_vertices, index_pairs, pr
 from nho.io.landmarks.points import POSITION, VERTEX
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface
+_SAID = 10  # sentences of one kind
 FLIPS = ("none", "partial", "full", "both")
 
 
@@ -193,6 +195,14 @@ def write_anchors(
     else:
         pairs = anchors.landmarks(partial, full)
     return write_pairs(files, pairs, partial, full)
+
+
+def first_few(sentences: Sequence[str]) -> list[str]:
+    """Sentences of one kind about anchors; of many the first, and how many more there are."""
+    more = len(sentences) - _SAID
+    if more <= 0:
+        return list(sentences)
+    return [*sentences[:_SAID], f"the same holds for {more} more anchors"]
 
 
 def _axes_notes(landmarks: Landmarks, mesh: Mesh, flipped: bool) -> list[str]:

@@ -15,7 +15,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.repair import Repaired, faces_to_flip, repair, zero_area_faces
 from nho.geometry.surface import SurfacePoints
-from nho.problem.anchors import FEWEST, Anchors
+from nho.problem.anchors import FEWEST, Anchors, first_few
 
 MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
 AnchorsLike = Anchors | str | Path | tuple[str | Path, str | Path] | np.ndarray
@@ -158,7 +158,8 @@ def _distinct(
 
     Pairs are compared as the solver sees them: welded vertices are one.
     """
-    warnings: list[str] = []
+    repeated: list[str] = []
+    shared: list[str] = []
     kept: dict[tuple[int, int], int] = {}  # solver pair -> row
     partner: dict[int, int] = {}  # solver vertex of the partial shape -> row
     given = anchors.vertices(partial, full)
@@ -180,7 +181,7 @@ def _distinct(
                 )
         if (p, q) in kept:
             first = kept[p, q]
-            warnings.append(
+            repeated.append(
                 f"anchor {names[row]} repeats anchor {names[first]}; it is counted once"
             )
             continue
@@ -195,7 +196,7 @@ def _distinct(
     by_target: dict[int, int] = {}
     for (_, q), row in kept.items():
         if q in by_target:
-            warnings.append(
+            shared.append(
                 f"anchors {names[by_target[q]]} and {names[row]} end at the same full vertex "
                 f"{given[row, 1]}; both are kept"
             )
@@ -205,7 +206,7 @@ def _distinct(
             f"{anchors.source}: {len(kept)} distinct anchor{'s' * (len(kept) != 1)} given, at "
             f"least {FEWEST} are needed; mark more matching points"
         )
-    return given[list(kept.values())], warnings
+    return given[list(kept.values())], [*first_few(repeated), *first_few(shared)]
 
 
 def _gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:

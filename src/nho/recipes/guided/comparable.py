@@ -10,6 +10,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.orientation import Orientation
 from nho.geometry.sampling import farthest_points
+from nho.problem.anchors import first_few
 from nho.problem.preparation import Problem
 from nho.recipes.guided.anchor_checks import (
     confirmed,
@@ -90,12 +91,13 @@ class ComparablePair:
         )
 
     def named_suspects(self, problem: Problem) -> list[str]:
-        """A sentence for every suspect, in the user's order and numbering."""
-        return [
+        """A sentence for every suspect, or the first few, in the user's order and numbering."""
+        sentences = [
             f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
             f"{problem.given_anchors[row, 1]}) contradicts the others and was not used"
             for row in sorted(problem.anchor_rows[self.suspects].tolist())
         ]
+        return first_few(sentences)
 
 
 def normalise_pair(
