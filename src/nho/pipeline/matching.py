@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from nho.pipeline.automatic_anchors import found_anchors, is_automatic
 from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
+from nho.problem.anchor_diagnosis import diagnose
 from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
 from nho.problem.result import MatchResult
 from nho.problem.solution import Solution, Solver
 from nho.progress import ProgressCallback
 from nho.recipes import paper
 from nho.recipes.guided import recipe as guided
-from nho.runtime.run import started
+from nho.runtime.run import Run, started
 from nho.settings import GuidedRecipe, PaperRecipe, Settings, preset
 
 SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided.solve}
@@ -51,6 +54,7 @@ def match(
         with run.clock.time("prepare"):
             partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
             settings, notes = fit_to_memory(settings, partial, full)
+        marked = not is_automatic(anchors)
         if is_automatic(anchors):
             with run.clock.time("anchors"):
                 anchors = found_anchors(anchors, partial, full, settings, progress)
@@ -60,8 +64,21 @@ def match(
         with run.clock.time("prepare"):
             problem = prepare(partial, full, anchors).with_warnings(notes)
         solver = SOLVERS[type(settings.recipe)]
+        if marked:
+            solver = diagnosing(solver)
         solution = solve_at_size(problem, run.with_settings(settings), solver)
     return to_result(problem, solution, run.clock.seconds)
+
+
+def diagnosing(solver: Solver) -> Solver:
+    """The same solver, which says first what is probably wrong with all anchors at once."""
+
+    def solve(problem: Problem, run: Run) -> Solution:
+        with run.clock.time("prepare"):
+            found = diagnose(problem)
+        return replace(solver(problem, run), diagnosis=tuple(found))
+
+    return solve
 
 
 def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -> MatchResult:
@@ -82,7 +99,7 @@ def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -
         anchors=problem.given_anchors,
         settings=solution.settings,
         status=solution.status,
-        warnings=(*problem.warnings, *solution.warnings),
+        warnings=(*solution.diagnosis, *solution.warnings, *problem.warnings),
         timings=timings,
         curves=solution.curves,
         suspect_anchors=suspects,

@@ -63,14 +63,15 @@ class Anchors:
         if flip not in FLIPS:
             raise InputError(f"flip is {flip!r}; choose {', '.join(FLIPS)}")
         pairs = pairs.complete()
+        indices = np.stack([_indices(side) for side in (pairs.partial, pairs.full)], axis=1)
+        _check_columns(indices, partial, full, pairs.names, pairs.source)
         notes = [*pairs.partial.notes, *pairs.full.notes, *pairs.notes]
-        placed, indices = [], []
+        placed = []
         for side, mesh, given in (("partial", partial, pairs.partial), ("full", full, pairs.full)):
             flipped = flip in (side, "both")
             landmarks = given.flipped() if flipped else given
             notes += _axes_notes(landmarks, mesh, flipped)
             placed.append(landmarks.on(mesh, side))
-            indices.append(np.where(landmarks.kind == VERTEX, landmarks.vertex, -1))
         (on_partial, partial_gaps), (on_full, full_gaps) = placed
         return cls(
             on_partial,
@@ -79,7 +80,7 @@ class Anchors:
             np.stack([partial_gaps, full_gaps], axis=1),
             pairs.source,
             tuple(dict.fromkeys(notes)),
-            np.stack(indices, axis=1),
+            indices,
         )
 
     @classmethod
@@ -93,6 +94,7 @@ class Anchors:
     ) -> Anchors:
         """Anchors from (m, 2) vertex indices (partial, full), counted from 0."""
         pairs = index_pairs(pairs, names, source)
+        _check_columns(pairs, partial, full, names, source)
         names = names or tuple(str(row) for row in range(len(pairs)))
         return cls(
             at_vertices(partial, pairs[:, 0], names, source),
@@ -203,6 +205,29 @@ def first_few(sentences: Sequence[str]) -> list[str]:
     if more <= 0:
         return list(sentences)
     return [*sentences[:_SAID], f"the same holds for {more} more anchors"]
+
+
+def _indices(landmarks: Landmarks) -> np.ndarray:
+    """(m,) vertices that were given as such; -1 where a point was given otherwise."""
+    return np.where(landmarks.kind == VERTEX, landmarks.vertex, -1)
+
+
+def _check_columns(
+    pairs: np.ndarray, partial: Mesh, full: Mesh, names: tuple[str, ...], source: str
+) -> None:
+    """Refuse (m, 2) vertices that fit the meshes only with the columns exchanged."""
+    sizes = np.array([partial.n_vertices, full.n_vertices])
+    # Off by one they count from 1, which is said elsewhere.
+    if not len(pairs) or pairs.min() < 0 or (pairs <= sizes).all():
+        return
+    if (pairs[:, ::-1] < sizes).all():
+        row, side = np.argwhere(pairs >= sizes)[0]
+        raise InputError(
+            f"{source}: anchor {names[row] if names else row} refers to vertex {pairs[row, side]} "
+            f"of {(partial, full)[side].name}, which has vertices 0 to {sizes[side] - 1}; with the "
+            f"columns exchanged all would fit: give the vertex of {partial.name} first, that of "
+            f"{full.name} second"
+        )
 
 
 def _axes_notes(landmarks: Landmarks, mesh: Mesh, flipped: bool) -> list[str]:

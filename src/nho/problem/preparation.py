@@ -67,6 +67,8 @@ class Problem:
         Row of each in ``given_anchors``.
     given_anchors : (m, 2) int array
         The same pairs as given, in the order given.
+    anchors_by_index : bool
+        They were given as vertices, not as coordinates.
     """
 
     partial: PreparedShape
@@ -75,6 +77,7 @@ class Problem:
     anchor_rows: np.ndarray
     given_anchors: np.ndarray
     warnings: tuple[str, ...]
+    anchors_by_index: bool = False
 
     def with_warnings(self, more: list[str]) -> Problem:
         """The same with further warnings in front."""
@@ -102,10 +105,11 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> P
         _check_unit(mesh)
     repaired = [repair(partial), repair(full)]
     warnings = [note for done in repaired for note in done.notes]
-    pairs = np.empty((0, 2), dtype=np.int64)
+    pairs, by_index = np.empty((0, 2), dtype=np.int64), False
     if anchors is not None:
         anchors = as_anchors(anchors, partial, full)
         warnings = [*anchors.notes, *_gap_warnings(anchors, partial, full), *warnings]
+        by_index = anchors.indices is not None and bool((anchors.indices >= 0).all())
         pairs, notes = _distinct(anchors, partial, full, repaired)
         warnings += notes
     sides = []
@@ -121,7 +125,7 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> P
         [side.solver_of_given[pairs[:, column]] for column, side in enumerate(sides)], axis=1
     )
     order = np.argsort(solver_pairs[:, 0])  # by surface, not by row of the file
-    return Problem(sides[0], sides[1], solver_pairs[order], order, pairs, tuple(warnings))
+    return Problem(sides[0], sides[1], solver_pairs[order], order, pairs, tuple(warnings), by_index)
 
 
 def as_mesh(mesh: MeshLike, role: str) -> Mesh:

@@ -37,6 +37,8 @@ class Solution:
         Unit of the partial shape in that of the full one, as estimated; 1 if left alone.
     next_anchor : int
         Partial vertex where one more anchor would help most; -1 = no suggestion.
+    diagnosis : tuple of str
+        What is probably wrong with all anchors; the first warnings of the result.
     signals : (n_partial, k) float array, optional
         What the confidence was computed from.
     """
@@ -52,6 +54,7 @@ class Solution:
     suspects: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     scale: float = 1.0
     next_anchor: int = -1
+    diagnosis: tuple[str, ...] = ()
     signals: np.ndarray | None = None
 
 

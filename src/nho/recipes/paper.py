@@ -48,7 +48,7 @@ def solve(problem: Problem, run: Run, aligning: np.ndarray | None = None) -> Sol
         region_score=loop.region_score(),
         settings=run.settings.replace(recipe=spectra.recipe),
         status=status_of(loop.troubles),
-        warnings=(*spectra.warnings, *dict.fromkeys(loop.warnings), *advice_on(loop.troubles)),
+        warnings=(*advice_on(loop.troubles), *dict.fromkeys(loop.warnings), *spectra.warnings),
         curves=loop.curves,
     )
 

@@ -60,9 +60,12 @@ def at_vertices(
     """(n,) vertex indices, which must belong to faces of the mesh."""
     bad = np.flatnonzero((vertices < 0) | (vertices >= len(mesh.vertices)))
     if len(bad):
+        remedy = "indices count from 0"
+        if vertices.min() > 0 and vertices.max() == len(mesh.vertices):
+            remedy += ", and these seem to count from 1: subtract 1 from each"
         raise InputError(
             f"{source}: anchor {names[bad[0]]} refers to vertex {vertices[bad[0]]} of {mesh.name}, "
-            f"which has vertices 0 to {len(mesh.vertices) - 1}; indices count from 0"
+            f"which has vertices 0 to {len(mesh.vertices) - 1}; {remedy}"
         )
     loose = np.flatnonzero(~np.isin(vertices, mesh.faces))
     if len(loose):

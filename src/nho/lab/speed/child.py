@@ -21,6 +21,7 @@ from nho.evaluation.metrics import geodesic_errors, region_scores
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.scores import errors_of_maps
 from nho.lab.speed.cases import CASES
+from nho.lab.speed.many_anchors import many_anchors
 from nho.lab.speed.same_result import same_result
 from nho.lab.speed.sized_pairs import SizedPair, sized_pair, source_pair
 from nho.lab.speed.start_up import start_up
@@ -137,6 +138,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "judge": judge,
     "start-up": start_up,
     "same-result": same_result,
+    "many-anchors": many_anchors,
 }
 
 if __name__ == "__main__":

@@ -62,3 +62,30 @@ def draw_speed(folder: Path) -> list[Path]:
     axes.minorticks_off()
     figure.legend(loc="outside right upper")
     return save(figure, folder / "speed", ("png",))
+
+
+@styled
+def draw_many_anchors(folder: Path) -> list[Path]:
+    """Time against the number of anchors, by preset, to ``anchors.png``; nothing if not measured.
+
+    The largest pair of all reports counts.
+    """
+    from matplotlib.figure import Figure
+
+    reports = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    pairs = [pair for report in reports for pair in report["pairs"].values()]
+    measured = [pair for pair in pairs if "many_anchors" in pair]
+    if not measured:
+        return []
+    pair = max(measured, key=lambda one: int(one["full_vertices"]))
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    for colour, (preset, rows) in zip(("C0", "C1"), pair["many_anchors"].items(), strict=True):
+        x, y = [row["anchors"] for row in rows], [row["by_first"] for row in rows]
+        label = f"{preset} ({rows[0]['cpu_seconds']:.1f} s at {x[0]})"
+        axes.plot(x, y, marker="o", ms=3, color=colour, label=label)
+    axes.set(xscale="log", xlabel="anchors", ylabel="CPU time, as a multiple", ylim=(0, None))
+    axes.set_xticks(x, [f"{count:,}" for count in x])
+    axes.minorticks_off()
+    axes.legend()
+    return save(figure, folder / "anchors", ("png",))

@@ -1,8 +1,8 @@
 """Measure size by size: every measurement is a fresh process.
 
 Repeats go round all cases, so that a slow hour of the machine hits all alike. After every size
-``OUT/speed/<name>.json`` and ``.md`` are written anew, and ``OUT/speed/speed.png`` at the end, of
-all reports in that folder.
+``OUT/speed/<name>.json`` and ``.md`` are written anew, and ``OUT/speed/speed.png`` and
+``anchors.png`` at the end, of all reports in that folder.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Any
 from nho.errors import InputError, NhoError
 from nho.lab.machine import machine, package_versions
 from nho.lab.speed.cases import CASES
-from nho.lab.speed.figure import draw_speed
+from nho.lab.speed.figure import draw_many_anchors, draw_speed
 from nho.lab.speed.summary import exponents, loss_gap_of, report_text, summarised
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import read_text
 
 SIZES = ("1k", "5k", "10k", "25k", "50k", "100k", "250k", "1M")
-START_UP, SAME_RESULT = "start-up", "same-result"
-SPEED_CASES = (*CASES, START_UP, SAME_RESULT)
+START_UP, SAME_RESULT, MANY_ANCHORS = "start-up", "same-result", "many-anchors"
+SPEED_CASES = (*CASES, START_UP, SAME_RESULT, MANY_ANCHORS)
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _PACKAGES = (
     *("nho", "numpy", "scipy", "robust_laplacian", "torch", "gudhi"),
@@ -104,6 +104,7 @@ def run_speed(request: SpeedRequest, out: Path, tell: Callable[[str], None]) -> 
             runner.measure(size)
             page = runner.write(folder)
     draw_speed(folder)
+    draw_many_anchors(folder)
     return page
 
 
@@ -173,12 +174,15 @@ class Runner:
         if SAME_RESULT in request.cases:
             seeds = list(request.seeds)
             self._add(size, "same_result", self.child(SAME_RESULT, folder, seeds=seeds))
+        if MANY_ANCHORS in request.cases:
+            work: dict[str, Any] = {"threads": request.threads, "repeats": request.repeats}
+            self._add(size, "many_anchors", self.child(MANY_ANCHORS, folder, **work))
         for path in folder.glob("*.npz"):  # a pair of a million vertices is large
             path.unlink()
 
     def _measure_cases(self, size: str, folder: Path) -> None:
         """Run, then judge, the cases that have not been given up."""
-        cases = [case for case in self.request.cases if case not in (START_UP, SAME_RESULT)]
+        cases = [case for case in self.request.cases if case in CASES]
         for case, why in self.given_up.items():
             self.runs.append({"size": size, "case": case, "status": f"not run: {why}"})
         if "default-warm" in cases and "default-warm" not in self.given_up:

@@ -18,6 +18,7 @@ _COLUMNS = (
     *("seconds", "least", "most", "CPU s", "x floor", "x default"),
     *("peak MB", "x default", "error", "IoU"),
 )
+_OF_ANCHORS = ("cpu_seconds", "by_first", "error")
 
 Record = dict[str, Any]
 RowsBySize = dict[str, dict[str, Record]]  # size -> case -> what was measured
@@ -153,6 +154,19 @@ def _tables_of_size(size: str, pair: Record, rows: dict[str, Record]) -> list[Ta
         )
         sections, columns = [Section("", lines)], ("CPU s", "x import")
         tables.append(_table(f"start-up-{size}", f"start-up; {title}", "", columns, sections))
+    if "many_anchors" in pair:
+        sections = [
+            Section(
+                preset,
+                tuple(
+                    (f"{row['anchors']} anchors", tuple(_cell(row[key]) for key in _OF_ANCHORS))
+                    for row in rows
+                ),
+            )
+            for preset, rows in pair["many_anchors"].items()
+        ]
+        named = ("CPU s", "x fewest", "error")
+        tables.append(_table(f"anchors-{size}", f"anchors; {title}", "", named, sections))
     if "same_result" in pair:
         tables.append(_same_result_table(size, title, pair["same_result"]["seeds"]))
     return tables

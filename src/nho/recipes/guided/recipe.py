@@ -88,7 +88,7 @@ def solve(problem: Problem, run: Run) -> Solution:
         region_is_coverage=True,
         settings=run.settings,
         status=status_of(troubles),
-        warnings=(*warnings, *pair.named_suspects(problem), *pair.notes, *advice_on(troubles)),
+        warnings=(*advice_on(troubles), *pair.notes, *pair.named_suspects(problem), *warnings),
         curves=curves,
         suspects=pair.suspects,
         scale=pair.scale,
