@@ -154,6 +154,16 @@ ANCHORS = (
         told="likewise",
     ),
     _refused(
+        *("indices that count from 1", lambda: Given(anchors=np.vstack([PAIRS + 1, [[N, 1]]]))),
+        *(f"refers to vertex {N}", "seem to count from 1: subtract 1 from each"),
+        told="said so where the last index is one too large; else see below",
+    ),
+    _refused(
+        *("columns of anchors exchanged", lambda: Given(anchors=PAIRS[:, ::-1])),
+        *(f"which has vertices 0 to {N - 1}", "with the columns exchanged all would fit"),
+        told="said so where an index is too large; else see below",
+    ),
+    _refused(
         *("anchor on an unreferenced vertex", _on_loose_vertex),
         *(f"anchor {len(PAIRS)} refers to vertex {N}", "pick a vertex on the surface"),
         told="pick a vertex on the surface",

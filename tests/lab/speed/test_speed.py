@@ -7,18 +7,22 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 from typer.testing import CliRunner
 
+import nho
 from nho.cli.app import app
 from nho.errors import InputError
 from nho.geometry.geodesics import edge_graph, neighbourhoods
 from nho.geometry.spectrum import laplacian, neumann_basis
 from nho.geometry.surface import SurfacePoints
 from nho.lab.speed import child, start_up
-from nho.lab.speed.figure import time_against_size
+from nho.lab.speed.figure import draw_many_anchors, time_against_size
+from nho.lab.speed.many_anchors import many_anchors
 from nho.lab.speed.plain_geometry import nearest_along_edges
 from nho.lab.speed.run_speed import Runner, SpeedRequest
 from nho.lab.speed.same_result import same_result
@@ -347,3 +351,32 @@ def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
         reference.reliable(target, ours, 0.42, anchors),
         reliable_matches(target, ours, 0.42, anchors),
     )
+
+
+def test_many_anchors_are_measured_written_and_drawn(tmp_path, monkeypatch):
+    given: list[tuple[str, int]] = []
+
+    def nearest_partner(partial, full, anchors, settings):
+        given.append((type(settings.recipe).__name__, len(anchors)))
+        near = cKDTree(partial.vertices[anchors[:, 0]]).query(partial.vertices)[1]
+        return SimpleNamespace(points=SurfacePoints.at_vertices(full, anchors[near, 1]))
+
+    monkeypatch.setattr(nho, "match", nearest_partner)
+    pair = sized_pair(source_pair(), 300)
+    pair.save(tmp_path / "pair.npz")
+    known = int((pair.truth.face >= 0).sum())
+    assert 100 < known < 300  # so all that are known stand for the larger counts
+    found = many_anchors(str(tmp_path / "pair.npz"), 1, 1)
+    counts = [25, 100, known]
+    assert given == [(recipe, n) for recipe in ("GuidedRecipe", "PaperRecipe") for n in counts]
+    for rows in found.values():
+        assert [row["anchors"] for row in rows] == counts and rows[0]["by_first"] == 1
+        assert rows[2]["by_first"] == rows[2]["cpu_seconds"] / rows[0]["cpu_seconds"]
+        assert rows[2]["error"] < rows[0]["error"]
+    runner = Runner(SpeedRequest(sizes=("300",), cases=()), tmp_path, lambda line: None)
+    about = {"name": "sample", "partial_vertices": 1, "full_vertices": 300, "anchors": 25}
+    runner.pairs["300"] = {**about, "many_anchors": found}
+    page = runner.write(tmp_path / "speed").read_text()
+    assert f"| 25 anchors | {found['default'][0]['cpu_seconds']:.2f} | 1.00 |" in page
+    assert draw_many_anchors(tmp_path / "speed")[0].read_bytes().startswith(b"\x89PNG")
+    assert draw_many_anchors(tmp_path / "nothing") == []
