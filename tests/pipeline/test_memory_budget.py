@@ -70,6 +70,6 @@ def test_a_match_in_little_memory_is_solved_coarsely_and_says_so(whole, piece, f
     pairs = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
     result = nho.match(piece.mesh, whole, pairs, nho.preset("default").replace(rounds=0))
     assert 200 <= result.settings.solve_vertices <= 330
-    assert "of memory are free" in result.warnings[0]
+    assert any("of memory are free" in warning for warning in result.warnings)
     assert any("then carried to every vertex" in warning for warning in result.warnings)
     assert (result.vertex_map >= 0).all()

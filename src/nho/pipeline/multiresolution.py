@@ -141,7 +141,7 @@ def upsample(problem: Problem, pair: CoarsePair, solution: Solution, pool: Worke
         points=points,
         confidence=places.interpolate(pair.partial.mesh, solution.confidence),
         region_score=score,
-        warnings=(note, *solution.warnings),
+        warnings=(*solution.warnings, note),
         next_anchor=int(pair.partial.vertex[last]) if last >= 0 else -1,
         signals=None if signals is None else places.interpolate(pair.partial.mesh, signals),
     )
