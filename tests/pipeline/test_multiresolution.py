@@ -343,7 +343,7 @@ def test_everything_else_of_an_answer_is_carried_to_its_own_vertex(large, part, 
     assert np.abs(fine.signals - there[:, 1:]).mean() < 0.03 * edge
     assert fine.next_anchor == pair.partial.vertex[17] != 17
     assert fine.suspects.tolist() == [2] and fine.curves == coarse.curves
-    assert fine.status == "odd" and fine.warnings[-1] == "told" and len(fine.warnings) == 2
+    assert fine.status == "odd" and fine.warnings[0] == "told" and len(fine.warnings) == 2
     assert upsample(problem, pair, replace(coarse, next_anchor=-1), SERIAL).next_anchor == -1
 
 
