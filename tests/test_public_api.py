@@ -118,6 +118,7 @@ def test_anchors(whole: nho.Mesh, piece: Cut, pairs: np.ndarray, tmp_path: Path)
         assert_anchors(anchors, piece.mesh, whole)
 
 
+@pytest.mark.slow
 def test_find_anchors() -> None:
     full = bumpy_sphere(2)
     partial = cut_by_plane(full, np.array([0.2, 0.5, 1.0]), keep_area=0.6).mesh

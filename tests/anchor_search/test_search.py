@@ -26,11 +26,13 @@ def found(piece, whole):
     return nho.find_anchors(piece.mesh, whole)
 
 
+@pytest.mark.slow
 def test_the_anchors_of_a_cut_are_found(found, piece, whole):
     assert len(found) == 25
     assert gaps(found, piece.mesh, whole, piece.vertex_of_parent).max() < 0.02
 
 
+@pytest.mark.slow
 def test_a_clear_case_is_not_called_doubtful(found):
     assert len(found.notes) == 1
     assert "automatically" in found.notes[0]

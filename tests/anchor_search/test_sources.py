@@ -73,6 +73,7 @@ def test_an_unknown_source_is_one_sentence_and_nothing_is_written(files):
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_anchors_that_were_found_can_be_written_and_used(files, piece, whole):
     out = files / "pairs.csv"
     told = run("anchors", "find", files / "part.ply", files / "whole.ply", "--out", out)

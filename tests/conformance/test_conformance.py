@@ -29,6 +29,12 @@ def of(cases):
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
 
 
+def by_command(cases):
+    """Every third class in a file, and slowly all of them; Python meets all in any case."""
+    quick = IN_FILES[::3]
+    return of([c if c in quick else pytest.param(c, marks=pytest.mark.slow) for c in cases])
+
+
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
     """What `nho.match` makes of a class; once for all tests."""
@@ -89,7 +95,7 @@ def test_python_does_what_the_table_says(python, case):
         assert told.result.status == "ok"
 
 
-@of(IN_FILES)
+@by_command(IN_FILES)
 def test_the_command_does_what_the_table_says_and_leaves_all_or_nothing(command, case):
     told = command(case)
     check_messages(case, told, by_file=True)
@@ -161,7 +167,7 @@ def test_the_answer_is_that_of_the_clean_pair(python, case):
     assert (result.region[place[there]] == clean.region[there]).mean() > 0.9
 
 
-@of([case for case in MATCHED if not case.arrays_only])
+@by_command([case for case in MATCHED if not case.arrays_only])
 def test_python_and_the_command_give_the_same_answer(python, command, case):
     ours, theirs = python(case).result, command(case).result
     for name, array in ours.arrays().items():
@@ -169,7 +175,7 @@ def test_python_and_the_command_give_the_same_answer(python, command, case):
     assert len(ours.warnings) == len(theirs.warnings)
 
 
-@of([case for case in MATCHED if not case.arrays_only])
+@by_command([case for case in MATCHED if not case.arrays_only])
 def test_the_result_can_be_loaded_evaluated_and_looked_at(command, case):
     told = command(case)
     truth = told.folder / "truth.map"

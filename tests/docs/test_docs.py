@@ -181,6 +181,7 @@ def test_a_formula_that_cannot_be_written_is_an_error():
     assert "\N{MATHEMATICAL BOLD CAPITAL PSI}" in bold and "(19)" in bold
 
 
+@pytest.mark.slow
 def test_in_a_browser_the_site_asks_no_other_server_and_can_be_searched(site, browser):
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:

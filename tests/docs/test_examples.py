@@ -107,6 +107,7 @@ def test_the_surer_half_has_the_smaller_errors(run):
     assert Path("06_metrics.png").stat().st_size > 5_000
 
 
+@pytest.mark.slow
 def test_a_fragment_is_put_where_it_came_from(run):
     space = run(7)
     template, fragment, region = space["template"], space["fragment"], space["result"].region

@@ -79,7 +79,7 @@ def content(folder):
 
 
 @pytest.mark.parametrize("way", ["exchange", "two renames", "file by file"])
-@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize("earlier", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_folder_is_the_earlier_or_the_new_one_and_the_next_run_tidies_up(
     way, earlier, tmp_path, monkeypatch
 ):

@@ -57,6 +57,7 @@ def test_a_batch_stops_keeps_what_is_done_and_goes_on_when_there_is_room(disk, p
     assert None not in (result_in(out / "p001"), result_in(out / "p002"))
 
 
+@pytest.mark.slow
 @real_disk_first
 def test_a_benchmark_keeps_its_rows_and_goes_on_when_there_is_room(disk):
     out = disk.place / "out"

@@ -15,6 +15,7 @@ from tests.faults.subjects import SUBJECTS, half_written
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no process groups")
 
 
+@pytest.mark.slow
 def test_a_killed_match_leaves_a_whole_result_and_is_resumed_to_the_same_bits(tmp_path):
     """tests/batch/test_batch.py and tests/lab/bench/test_bench_cli.py kill a batch, a benchmark."""
     subject = SUBJECTS["match"](tmp_path / "match")

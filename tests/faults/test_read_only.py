@@ -67,6 +67,7 @@ def test_other_commands_are_refused_in_one_sentence(command, pairs, tmp_path):
     assert names(place) == []
 
 
+@pytest.mark.slow
 def test_a_read_only_cache_is_read_and_else_done_without(pairs, tmp_path):
     cache = tmp_path / "cache"
     assert run(*match_words(pairs, 0, tmp_path / "a"), variables={"NHO_CACHE": str(cache)})[0] == 0

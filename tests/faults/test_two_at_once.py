@@ -20,6 +20,7 @@ from tests.faults.running import one_sentence, run_here, start, start_pausing, w
 BENCH = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
 
 
+@pytest.mark.slow
 def test_two_matches_into_one_folder_leave_one_of_the_results_whole(
     pairs, finished_match, tmp_path
 ):
@@ -121,6 +122,7 @@ def test_a_second_run_is_refused_with_the_name_of_the_first_which_is_not_disturb
         assert code == 0, err
 
 
+@pytest.mark.slow
 def test_a_match_into_the_folder_of_a_pair_does_not_pass_for_the_batchs_own(pairs, tmp_path):
     out = tmp_path / "out"
     batch = ["batch", pairs / "pairs.csv", *changes(*QUICK), "--jobs", 1, "--out", out]

@@ -95,6 +95,7 @@ def curved(random: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarr
     return x, x @ random.standard_normal((20, 20)) / 4 + np.abs(x)
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_rows_serves_all_of_them():
     x, y = curved(np.random.default_rng(7), 6000)
     errors = {}

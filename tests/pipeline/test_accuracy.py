@@ -22,9 +22,9 @@ def scores(data, family: str, number: int, settings) -> nho.Evaluation:
     ("family", "number", "error", "iou"),
     [
         ("pfaust_m", 0, 1.8, 94.0),
-        ("pfaust_h", 0, 1.9, 88.5),
+        pytest.param("pfaust_h", 0, 1.9, 88.5, marks=pytest.mark.slow),
         ("pfarm", 1, 0.8, 92.0),
-        ("tosca", 20, 0.9, 97.5),
+        pytest.param("tosca", 20, 0.9, 97.5, marks=pytest.mark.slow),
     ],
 )
 def test_default_is_as_accurate_as_the_table_says(data, family, number, error, iou):

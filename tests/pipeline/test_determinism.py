@@ -91,6 +91,7 @@ def test_hash_seeds_threads_of_blas_and_the_cache_change_no_bit(
     assert elsewhere(**changes, **({"NHO_CACHE": "off"} if seed == "0" else {})) == here
 
 
+@pytest.mark.slow
 def test_another_processor_gives_the_same_scores(here: dict[str, Any]) -> None:
     """OpenBLAS computes as on a processor of 2008; elsewhere nothing changes."""
     found = elsewhere(OPENBLAS_CORETYPE="Nehalem", NHO_CACHE="off")["default"]

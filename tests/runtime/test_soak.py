@@ -34,7 +34,7 @@ def _only_new_objects() -> Iterator[None]:
 
 def test_a_dozen_matches_leave_nothing_behind() -> None:
     before = os.environ.get("NHO_CACHE")
-    assert tool.leaks(list(tool.soak(15, subdivisions=2))) == []
+    assert tool.leaks(list(tool.soak(10, subdivisions=2))) == []
     assert os.environ.get("NHO_CACHE") == before
 
 

@@ -17,6 +17,7 @@ from tests.faults.running import wait_until
 from tests.studio.test_studio_browser import DRAWN, drop, settle, tab
 
 __all__ = ["tab"]  # the fixture
+pytestmark = pytest.mark.slow
 
 
 def with_pairs(studio: Studio, whole: Mesh, piece: Cut, count: int) -> None:

@@ -93,6 +93,7 @@ def test_a_cut_of_the_same_surface_is_recovered_without_anchors(whole, piece, an
     assert told_apart(whole, piece, answer.region) > 0.15
 
 
+@pytest.mark.slow
 def test_a_unit_for_both_and_a_pose_for_each_keep_energy_and_quality(whole, piece, answer):
     random = np.random.default_rng(5)
     moved = []

@@ -44,6 +44,7 @@ def test_a_bulged_piece_is_bent_back_from_any_pose_and_unit(whole, piece, bulged
     assert result.scale == pytest.approx(1 / 40, rel=0.2)
 
 
+@pytest.mark.slow
 def test_anchors_pull_at_their_partners(whole, piece, anchors):
     crooked = anchors.copy()
     crooked[:, 1] = np.roll(crooked[:, 1], 1)

@@ -134,6 +134,7 @@ def answer(small, cap):
     return baselines.run("hamiltonian", cap.mesh, small, None)
 
 
+@pytest.mark.slow
 def test_the_region_found_has_the_spectrum_of_the_part(small, cap, answer):
     (best, *_) = answer.curves["alignment"]
     assert best["loss"] < 1e-2
@@ -157,6 +158,7 @@ def limb():
     return drawn, cut_by_plane(drawn, np.array([0.0, 0.0, 1.0]), keep_area=0.3)
 
 
+@pytest.mark.slow
 def test_it_gives_no_map_and_says_so(cap, answer):
     assert (answer.vertex_map == -1).all() and (answer.face == -1).all()
     assert np.isnan(answer.barycentric).all() and (answer.confidence == 0).all()

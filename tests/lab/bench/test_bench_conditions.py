@@ -288,6 +288,7 @@ def test_a_path_with_a_space_survives_the_row():
 # Evaluation data
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("family", ["pfaust_m", "pfaust_h"])
 def test_same_subject_pairs_are_the_listed_ones_on_a_more_isometric_full_shape(data, family):

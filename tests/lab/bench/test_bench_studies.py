@@ -129,6 +129,7 @@ def test_conditions_come_back_from_their_row():
     assert MatchTask.from_row(task.keys) == task
 
 
+@pytest.mark.slow
 def test_runs_end_in_a_folder_with_everything(tmp_path):
     request = StudyRequest(None, ("synthetic",), ("nearest",), quick=True)
     page, failures = run_studies(["units", "sampling"], request, tmp_path, "nho {study}", jobs=1)

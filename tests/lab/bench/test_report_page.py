@@ -175,6 +175,7 @@ def test_an_empty_run_is_still_a_page(tmp_path: Path) -> None:
     assert "Machine and versions" in page_of(tmp_path).words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1280])
 def test_a_browser_shows_it_without_asking_the_network(
     browser: Any,

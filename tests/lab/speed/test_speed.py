@@ -47,6 +47,7 @@ def bench(*words):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_the_command_measures_and_judges_a_tiny_pair(tmp_path):
     done = bench(
         *("--sizes", "300", "--threads", "1", "--repeats", "1", "--out", tmp_path),
@@ -89,6 +90,7 @@ def test_what_cannot_be_measured_is_said_at_once(tmp_path, words, complaint):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_start_up_leaves_out_the_match_and_nothing_else(tmp_path):
     pair = sized_pair(source_pair(), 300)
     pair.save(tmp_path / "pair.npz")

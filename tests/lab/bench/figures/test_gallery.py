@@ -144,12 +144,14 @@ def drawn_share(page: Any, name: str) -> float:
     )
 
 
+@pytest.mark.slow
 def test_all_three_views_show_a_shape(page: Any) -> None:
     for name in ("support", "transfer", "position"):
         assert 0.1 < drawn_share(page, name) < 0.9
     assert page.locator("#no-webgl").is_hidden()
 
 
+@pytest.mark.slow
 def test_choosing_a_method_changes_support_and_map_and_nothing_else(page: Any) -> None:
     names = ("support", "transfer", "position")
     before = [shown(page, name) for name in names]
@@ -161,6 +163,7 @@ def test_choosing_a_method_changes_support_and_map_and_nothing_else(page: Any) -
     assert f"IoU {score.iou:.1f} %" in page.locator("#readout").inner_text()
 
 
+@pytest.mark.slow
 def test_another_pair_brings_its_own_methods_and_keeps_the_chosen_one(page: Any) -> None:
     page.locator("#methods label", has_text="bad").click()
     before = shown(page, "support")
@@ -174,6 +177,7 @@ def test_another_pair_brings_its_own_methods_and_keeps_the_chosen_one(page: Any)
     assert shown(page, "support") == before
 
 
+@pytest.mark.slow
 def test_cameras_turn_together_only_while_linked(page: Any) -> None:
     def rotations() -> list[list[float]]:
         return page.evaluate("Object.values(nhoGallery.views).map((view) => view.rotation)")
@@ -197,6 +201,7 @@ def test_cameras_turn_together_only_while_linked(page: Any) -> None:
     assert rotations() == start
 
 
+@pytest.mark.slow
 def test_a_phone_shows_the_page_without_sideways_scrolling(
     browser: Any,
     page_file: Path,
@@ -208,6 +213,7 @@ def test_a_phone_shows_the_page_without_sideways_scrolling(
     phone.close()
 
 
+@pytest.mark.slow
 def test_without_webgl_the_page_says_so_and_keeps_its_table(
     browser: Any,
     page_file: Path,

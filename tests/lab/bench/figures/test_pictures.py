@@ -193,6 +193,7 @@ def test_the_picture_of_support_shows_all_its_colours() -> None:
         assert (np.abs(hue - wanted).max(axis=1) < 0.03).sum() > 50
 
 
+@pytest.mark.slow
 def test_draw_writes_pictures_that_are_not_blank(tmp_path: Path) -> None:
     odd = known_case(r"$\nothing$ & <b>")  # signs that a text engine might take for something else
     less = replace(odd, title="one method less", results={"good": odd.results["good"]})
