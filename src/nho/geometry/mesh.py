@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
-from nho.io.meshes import read_arrays, write_arrays
+from nho.io.meshes import read_surface, write_arrays
 from nho.io.meshes.polygons import check_range, whole_numbers
 
 FloatArray = npt.NDArray[np.float64]
@@ -39,11 +39,14 @@ class Mesh:
         Counted from 0; triangles only.
     name : str
         File name or role of the mesh; it opens every message about it.
+    notes : tuple of str
+        What its file could not be read as, one sentence each.
     """
 
     vertices: FloatArray
     faces: IntArray
     name: str = "mesh"
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         vertices = _checked_vertices(self.vertices, self.name)
@@ -52,7 +55,7 @@ class Mesh:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays would be writable.
-        return trusted_mesh, (self.vertices, self.faces, self.name)
+        return trusted_mesh, (self.vertices, self.faces, self.name, self.notes)
 
     def __repr__(self) -> str:
         return f"Mesh({self.name!r}, {self.n_vertices} vertices, {self.n_faces} faces)"
@@ -61,12 +64,12 @@ class Mesh:
     def read(cls, path: str | os.PathLike[str]) -> "Mesh":
         """Read .ply, .obj, .off, .stl, .glb, .gltf, .vtk or .vtp, with the vertices in file order.
 
-        Polygons become fans of triangles. No vertex is reordered, split, merged or dropped, except
+        Polygons become triangles. No vertex is reordered, split, merged or dropped, except
         that an STL, which has no shared vertices, gets its exactly equal corners welded in order
         of first appearance. Raises `InputError` for everything that is wrong with the file.
         """
-        vertices, faces = read_arrays(path)
-        return cls(vertices, faces, Path(path).name)
+        surface = read_surface(path)
+        return cls(surface.vertices, surface.faces, Path(path).name, surface.notes)
 
     def moved(self, vertices: npt.ArrayLike) -> "Mesh":
         """The same faces with other (n, 3) positions, which are copied and checked."""
@@ -233,7 +236,9 @@ class Mesh:
         return _frozen(components)
 
 
-def trusted_mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, name: str) -> Mesh:
+def trusted_mesh(
+    vertices: npt.ArrayLike, faces: npt.ArrayLike, name: str, notes: tuple[str, ...] = ()
+) -> Mesh:
     """A mesh without any checks, of vertices and faces taken from meshes that were checked.
 
     The arrays become the mesh's own and read-only; they are copied only if they are not contiguous.
@@ -243,6 +248,7 @@ def trusted_mesh(vertices: npt.ArrayLike, faces: npt.ArrayLike, name: str) -> Me
         vertices=_frozen(np.ascontiguousarray(vertices, dtype=np.float64)),
         faces=_frozen(np.ascontiguousarray(faces, dtype=np.int64)),
         name=name,
+        notes=notes,
     )
     return mesh
 

@@ -118,7 +118,7 @@ def repair(mesh: Mesh) -> Repaired:
     )
     for array in (solver_of_given, spike, given_of_solver, given_face):
         array.setflags(write=False)
-    notes = [f"{mesh.name}: {note}" for note in notes]
+    notes = [f"{mesh.name}: {note}" for note in (*mesh.notes, *notes)]
     return Repaired(repaired, solver_of_given, spike, given_of_solver, given_face, tuple(notes))
 
 

@@ -42,16 +42,15 @@ _WRITERS: dict[str, Writer] = {".ply": write_ply, ".off": write_off, ".obj": wri
 READABLE, WRITABLE = tuple(READERS), tuple(_WRITERS)
 
 
-def read_arrays(path: str | os.PathLike[str]) -> tuple[FloatArray, IntArray]:
-    """Vertices (n, 3) float64 and triangles (m, 3) int64 of a mesh file, by its suffix.
+def read_surface(path: str | os.PathLike[str]) -> ParsedMesh:
+    """The vertices and triangles of a mesh file, by its suffix.
 
     Raises
     ------
     InputError
         For everything that is wrong with the file, in one sentence that names it and a remedy.
     """
-    mesh, _ = read_mesh_file(path, with_attributes=False)
-    return mesh.vertices, mesh.faces
+    return read_mesh_file(path, with_attributes=False)[0]
 
 
 def read_mesh_file(

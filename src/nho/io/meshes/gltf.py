@@ -18,7 +18,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.io.meshes.gltf_document import WIDTHS, Document
 from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Texture, nodata_like
-from nho.io.meshes.polygons import FloatArray, IntArray, triangulate
+from nho.io.meshes.polygons import FloatArray, IntArray, check_range
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 # Every corner and vertex takes a byte or more of the file, so that only a scene which places its
@@ -91,8 +91,7 @@ def _primitives(document: Document) -> Iterator[_Primitive]:
                 )
             triples = _triples(corners, mode, name)
             if len(triples):
-                per_face = np.full(len(triples), 3, dtype=np.int64)
-                triples = triangulate(triples.reshape(-1), per_face, count, name)
+                check_range(triples.ravel(), count, name, np.arange(0, triples.size, 3))
             yield _Primitive(primitive, first_point[accessor], count, points, triples)
 
 

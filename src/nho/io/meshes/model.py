@@ -163,11 +163,13 @@ class ParsedMesh:
     ----------
     vertices : (n, 3) float64; faces : (m, 3) int64.
     read_attributes : reads the rest of the file.
+    notes : what could not be read as it was meant, one sentence each.
     """
 
     vertices: FloatArray
     faces: IntArray
     read_attributes: Callable[[], Attributes] = Attributes
+    notes: tuple[str, ...] = ()
 
 
 @dataclass

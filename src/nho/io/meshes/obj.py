@@ -18,7 +18,7 @@ from nho.io.meshes.model import (
     kind_of,
     uint8_colours,
 )
-from nho.io.meshes.polygons import FloatArray, IntArray, fans, triangulate, whole_numbers
+from nho.io.meshes.polygons import FloatArray, IntArray, Triangles, triangulate, whole_numbers
 from nho.io.meshes.text import TextRows, unix_text, without_comments
 from nho.io.meshes.textures import bytes_beside, image_files, is_beside, texture_beside
 
@@ -98,8 +98,8 @@ def read_obj(data: bytes, name: str, folder: Path) -> ParsedMesh:
     statements = _Statements(rows, is_vertex, is_face, flat, columns, counts)
     vertices = statements.vertex_numbers(0, 3)
     corners = _corners(statements, written, len(vertices))
-    faces = triangulate(corners, counts, len(vertices), name)
-    return ParsedMesh(vertices, faces, lambda: _attributes(statements, folder))
+    cut = triangulate(corners, counts, vertices, name)
+    return ParsedMesh(vertices, cut.faces, lambda: _attributes(statements, cut, folder), cut.notes)
 
 
 def _corners(statements: _Statements, written: FloatArray, n_vertices: int) -> IntArray:
@@ -117,17 +117,16 @@ def _corners(statements: _Statements, written: FloatArray, n_vertices: int) -> I
     )
 
 
-def _attributes(statements: _Statements, folder: Path) -> Attributes:
+def _attributes(statements: _Statements, cut: Triangles, folder: Path) -> Attributes:
     """Colours of the vertices, texture coordinates of the corners, and images."""
-    polygon, corners = fans(statements.counts)
     notes: list[str] = []
     colours, uv = _colours(statements), _corner_uv(statements)
     textures, shown = _materials(statements, folder, notes)
     return Attributes(
         vertex={} if colours is None else {COLOUR: colours},
-        uv=None if uv is None else uv[corners],
+        uv=None if uv is None else uv[cut.corners],
         textures=textures,
-        texture_of_face=shown[polygon] if textures else None,
+        texture_of_face=shown[cut.polygon] if textures else None,
         notes=tuple(notes),
     )
 

@@ -49,7 +49,8 @@ def read_off(data: bytes, name: str, _folder: object) -> ParsedMesh:
     # A negative number of corners must not reach np.repeat; triangulate() refuses it as too few.
     corners_per_face = np.maximum(corners_per_face, 0)
     corners = ragged(flat, first + 1, corners_per_face)
-    return ParsedMesh(vertices, triangulate(corners, corners_per_face, n_vertices, name))
+    cut = triangulate(corners, corners_per_face, vertices, name)
+    return ParsedMesh(vertices, cut.faces, notes=cut.notes)
 
 
 def _header(rows: TextRows, name: str) -> tuple[int, int, int, int]:

@@ -20,7 +20,7 @@ from nho.io.meshes.columns import (
 )
 from nho.io.meshes.model import Array, Attributes, ParsedMesh, Written
 from nho.io.meshes.ply_tables import Element, Lists, PlyFile, Table, read_tables
-from nho.io.meshes.polygons import FloatArray, IntArray, fans, triangulate
+from nho.io.meshes.polygons import FloatArray, IntArray, Triangles, triangulate
 from nho.io.meshes.textures import image_files, texture_beside
 
 _NAMES = {  # the first that holds a label is taken
@@ -36,9 +36,12 @@ def read_ply(data: bytes, name: str, folder: Path) -> ParsedMesh:
     """The surface of a PLY file, in the order of the file."""
     file = read_tables(data, name)
     vertices, polygons = _surface(file.tables, name)
-    faces = triangulate(polygons.flat, polygons.counts, len(vertices), name)
+    cut = triangulate(polygons.flat, polygons.counts, vertices, name)
     return ParsedMesh(
-        vertices, faces, lambda: _attributes(file, faces, polygons.counts, name, folder)
+        vertices,
+        cut.faces,
+        lambda: _attributes(file, cut, polygons.counts, name, folder),
+        cut.notes,
     )
 
 
@@ -64,10 +67,10 @@ def _surface(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
 
 
 def _attributes(
-    file: PlyFile, faces: IntArray, counts: IntArray, name: str, folder: Path
+    file: PlyFile, cut: Triangles, counts: IntArray, name: str, folder: Path
 ) -> Attributes:
     """Scalar properties, texture coordinates and images; ``counts`` are corners of polygons."""
-    polygon, corners = fans(counts)
+    polygon, corners = cut.polygon, cut.corners
     notes: list[str] = []
     columns = {
         key: _columns(file.elements[key], file.tables[key], name, notes)
@@ -80,7 +83,7 @@ def _attributes(
     of_face, _ = columns_to_arrays(columns["face"])
     uv = _corner_uv(file.tables["face"].get("texcoord"), counts, corners, notes)
     if uv is None and uv_of_vertex is not None:
-        uv = uv_of_vertex[faces]
+        uv = uv_of_vertex[cut.faces]
     found = [texture_beside(folder, texture, notes) for texture in file.textures]
     textures = tuple(texture for texture in found if texture is not None)
     face = {key: values[polygon] for key, values in of_face.items()}

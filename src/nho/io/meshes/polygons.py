@@ -1,17 +1,23 @@
 """What the readers share: whole numbers, polygons to triangles, equal points."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from nho.errors import InputError
+from nho.io.meshes.ear_clipping import clip_ears, crossing, folded_fans
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 # Every whole number up to here is exact as a float64, which is how text files are parsed.
 _EXACT = 2.0**53
+# Cutting ears takes time by the square of the corners; beyond this, polygons stay fans.
+_MOST_CORNERS = 1_000
+_WORK, _WORK_PER_CORNER = 10**7, 50  # squares of corners for a file: about seconds, in proportion
+_CORNERS_AT_ONCE = 200_000  # bounds the memory
 
 
 def whole_numbers(values: npt.NDArray[Any]) -> IntArray | None:
@@ -35,26 +41,42 @@ def ragged(flat: npt.NDArray[Any], starts: IntArray, counts: IntArray) -> npt.ND
     return flat[np.repeat(starts - begin_in_result, counts) + np.arange(int(counts.sum()))]
 
 
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """Polygons of a file cut into triangles, in the order of the file.
+
+    Attributes
+    ----------
+    faces : (m, 3) int, vertices.
+    polygon : (m,) int, the polygon that every triangle comes from.
+    corners : (m, 3) int, its corners, counted through all polygons.
+    notes : a sentence on polygons that could not be cut well.
+    """
+
+    faces: IntArray
+    polygon: IntArray
+    corners: IntArray
+    notes: tuple[str, ...]
+
+
 def triangulate(
-    corners: npt.NDArray[np.generic], counts: IntArray, n_vertices: int, name: str
-) -> IntArray:
-    """Fan-triangulate polygons after checking every index.
+    corners: npt.NDArray[np.generic], counts: IntArray, vertices: FloatArray, name: str
+) -> Triangles:
+    """Cut polygons into triangles after checking every index.
+
+    A polygon with k corners gives k - 2 triangles: the fan around its first corner, or, where that
+    would fold over itself, triangles cut off as ears.
 
     Parameters
     ----------
     corners : (counts.sum(),) vertex indices of all polygons, one after the other, 0-based.
     counts : (p,) corners of every polygon.
-    n_vertices : number of vertices the indices may refer to.
+    vertices : (n, 3) what the indices refer to.
     name : file name for messages.
-
-    Returns
-    -------
-    faces : (m, 3) int64; a polygon with k corners gives k - 2 triangles around its first corner,
-        in the order of the file.
     """
     if len(counts) == 0:
         raise InputError(
-            f"{name}: there are no faces, only {n_vertices} points; export a triangle mesh, "
+            f"{name}: there are no faces, only {len(vertices)} points; export a triangle mesh, "
             "not a point cloud"
         )
     if counts.min() < 3:
@@ -66,8 +88,54 @@ def triangulate(
     indices = whole_numbers(corners)
     if indices is None:
         raise InputError(f"{name}: a vertex index is not a whole number; re-export the mesh")
-    check_range(indices, n_vertices, name, np.cumsum(counts) - counts)
-    return indices[fans(counts)[1]]
+    check_range(indices, len(vertices), name, np.cumsum(counts) - counts)
+    polygon, triangles = fans(counts)
+    failed = _unfold(triangles, counts, vertices, indices)
+    notes = ()
+    if len(failed):
+        what = "1 polygon" if len(failed) == 1 else f"{len(failed)} polygons"
+        notes = (
+            f"{what} with sides that cross, or with too many corners, became plain fans of "
+            f"triangles (first: face {failed.min()}), whose surface may be wrong; triangulate the "
+            "mesh before",
+        )
+    return Triangles(indices[triangles], polygon, triangles, notes)
+
+
+def _unfold(
+    triangles: IntArray, counts: IntArray, vertices: FloatArray, indices: IntArray
+) -> IntArray:
+    """Replace the fans that fold over themselves; returns the polygons where that failed."""
+    failed = [np.flatnonzero(counts > _MOST_CORNERS)]
+    work = 0
+    start, row = np.cumsum(counts) - counts, np.cumsum(counts - 2) - (counts - 2)
+    width = 4  # polygons of similar size are cut together, filled up with their first corner
+    while width // 2 < min(int(counts.max()), _MOST_CORNERS):
+        alike = np.flatnonzero((counts > max(width // 2, 3)) & (counts <= width))
+        alike = alike[counts[alike] <= _MOST_CORNERS]
+        for block in np.array_split(alike, 1 + len(alike) * width // _CORNERS_AT_ONCE):
+            step = np.arange(width)
+            at = start[block, None] + np.where(step < counts[block, None], step, 0)
+            folded, flat, no_side = folded_fans(vertices[indices[at]])
+            failed.append(block[no_side])
+            chosen = np.flatnonzero(folded & ~no_side)
+            work += len(chosen) * width * width
+            if work > _WORK + _WORK_PER_CORNER * len(indices):
+                failed.append(block[chosen])
+                continue
+            crossed = crossing(flat[chosen])
+            failed.append(block[chosen[crossed]])
+            chosen = chosen[~crossed]
+            if len(chosen) == 0:
+                continue
+            own = counts[block[chosen]]
+            ears, done = clip_ears(flat[chosen], own)
+            failed.append(block[chosen[~done]])
+            taken = done[:, None] & (np.arange(width - 2) < own[:, None] - 2)
+            into = row[block[chosen], None] + np.arange(width - 2)
+            triangles[into[taken]] = (start[block[chosen], None, None] + ears)[taken]
+        width *= 2
+    return np.concatenate(failed)
 
 
 def fans(counts: IntArray) -> tuple[IntArray, IntArray]:

@@ -10,7 +10,6 @@ from nho.io.meshes.model import Array, Attributes, ParsedMesh
 from nho.io.meshes.polygons import (
     FloatArray,
     IntArray,
-    fans,
     lengths_of,
     ragged,
     triangulate,
@@ -70,16 +69,17 @@ def read_vtk(data: bytes, name: str, _folder: object) -> ParsedMesh:
         raise InputError(f"{name}: the section POINTS is missing; re-export the mesh")
     corners, counts, cell_of_polygon = _polygons(cells, types, name)
     n_points, n_cells = len(points), int(cell_of_polygon.max(initial=-1)) + 1
-    faces = triangulate(corners, counts, n_points, name)
+    cut = triangulate(corners, counts, points, name)
     data_begin = cursor.at
 
     def read_attributes() -> Attributes:
         cursor.at = data_begin
         vertex, cell = _data_sections(cursor, words, n_points, n_cells)
-        polygon = cell_of_polygon[fans(counts)[0]]
-        return with_uv(vertex, {key: values[polygon] for key, values in cell.items()}, faces, ())
+        polygon = cell_of_polygon[cut.polygon]
+        face = {key: values[polygon] for key, values in cell.items()}
+        return with_uv(vertex, face, cut.faces, ())
 
-    return ParsedMesh(points, faces, read_attributes)
+    return ParsedMesh(points, cut.faces, read_attributes, cut.notes)
 
 
 def _cells(cursor: Cursor, words: list[str]) -> Cells:

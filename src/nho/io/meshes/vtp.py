@@ -51,8 +51,8 @@ def read_vtp(data: bytes, name: str, _folder: object) -> ParsedMesh:
     first = np.cumsum([0] + [len(piece.points) for piece in pieces])
     corners = [piece.corners + at for piece, at in zip(pieces, first[:-1], strict=True)]
     counts = np.concatenate([piece.counts for piece in pieces])
-    faces = triangulate(np.concatenate(corners), counts, len(vertices), name)
-    return ParsedMesh(vertices, faces, lambda: _attributes(pieces, file, faces))
+    cut = triangulate(np.concatenate(corners), counts, vertices, name)
+    return ParsedMesh(vertices, cut.faces, lambda: _attributes(pieces, file, cut.faces), cut.notes)
 
 
 def _read_piece(piece: Element, file: VtpFile) -> _Piece:
