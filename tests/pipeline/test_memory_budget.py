@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +14,7 @@ import nho
 from nho.geometry.sampling import sample_vertices
 from nho.pipeline import memory_budget as sizing
 from nho.pipeline.memory_budget import fit_to_memory, needed_memory
+from nho.runtime import memory
 
 SETTINGS = nho.preset("default").replace(solve_vertices=600)
 
@@ -73,3 +79,58 @@ def test_a_match_in_little_memory_is_solved_coarsely_and_says_so(whole, piece, f
     assert any("of memory are free" in warning for warning in result.warnings)
     assert any("then carried to every vertex" in warning for warning in result.warnings)
     assert (result.vertex_map >= 0).all()
+
+
+LIMITED = """
+import os, resource
+import numpy as np
+import nho
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+whole = bumpy_sphere(5, seed=3)
+piece = cut_by_plane(whole, np.array([0.2, 0.5, 1.0]), keep_area=0.6)
+chosen = sample_vertices(piece.mesh, 12)
+pairs = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (320 << 20),) * 2)
+result = nho.match(piece.mesh, whole, pairs, nho.preset("default").replace(rounds=0))
+assert (result.vertex_map >= 0).all()
+print(result.settings.solve_vertices, result.warnings[0])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_a_limit_on_the_address_space_is_kept_by_solving_on_fewer_vertices():
+    # Twice as much would be needed for 10,000 vertices: allocations failed, or BLAS ended it all.
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert run.returncode == 0, run.stderr
+    solved, warning = run.stdout.split(maxsplit=1)
+    assert 300 <= int(solved) <= 2500
+    assert "of memory are free where" in warning and f"about {solved} vertices" in warning
+
+
+def test_the_limit_counts_what_is_used_already_and_a_reserve(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text(f"MemAvailable: {8 << 20} kB\n")
+    (tmp_path / "proc/self/statm").write_text(
+        f"{(1 << 30) // resource.getpagesize()} 2 3 4 5 6 7\n"
+    )
+    monkeypatch.setattr(memory, "_ROOT", tmp_path)
+    monkeypatch.setattr(memory, "thread_count", lambda threads: 4)
+    for limit, left in (
+        (resource.RLIM_INFINITY, 8 << 30),
+        (100 << 30, 8 << 30),
+        (3 << 30, (2 << 30) - (96 << 20)),
+        (1 << 30, 0),
+    ):
+        monkeypatch.setattr(resource, "getrlimit", lambda kind, limit=limit: (limit, limit))
+        assert memory.available_memory() == left

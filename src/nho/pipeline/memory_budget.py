@@ -71,7 +71,7 @@ def fit_to_memory(settings: Settings, partial: Mesh, full: Mesh) -> tuple[Settin
         raise InputError(
             f"{partial.name} and {full.name}: to match {sizes[0]} and {sizes[1]} vertices takes "
             f"about {readable_size(takes)} of memory but {readable_size(free)} are free; end other "
-            "programs or simplify the meshes"
+            "programs, raise the limit (ulimit -v, container) or simplify the meshes"
         )
     warning = (
         f"only {readable_size(free)} of memory are free where {readable_size(needed)} are needed: "
