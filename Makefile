@@ -42,7 +42,9 @@ bench: $(BENCH_ENV)/ready
 	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
 	$(BENCH) --name start_up --sizes 5k --repeats 5 --cases start-up
 	$(BENCH) --name same_result --sizes 1k --cases same-result --seeds 0,1,2,3
+	$(BENCH) --name anchors --sizes 10k --repeats 1 --cases many-anchors
 	mv docs/speed/speed.png docs/images/speed.png
+	mv docs/speed/anchors.png docs/images/speed_anchors.png
 
 # The documentation as a site: open site/index.html.
 docs: $(DOCS_ENV)/ready

@@ -80,7 +80,7 @@ def draw_many_anchors(folder: Path) -> list[Path]:
     pair = max(measured, key=lambda one: int(one["full_vertices"]))
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.subplots()
-    for colour, (preset, rows) in zip(("C0", "C1"), pair["many_anchors"].items(), strict=True):
+    for colour, (preset, rows) in zip(("C0", "C1"), pair["many_anchors"].items(), strict=False):
         x, y = [row["anchors"] for row in rows], [row["by_first"] for row in rows]
         label = f"{preset} ({rows[0]['cpu_seconds']:.1f} s at {x[0]})"
         axes.plot(x, y, marker="o", ms=3, color=colour, label=label)
