@@ -30,7 +30,8 @@ def close_seams(mesh: Mesh) -> tuple[IntArray, float]:
         return joined, 0.0
     points = mesh.vertices[rim]
     widest = _WIDEST * robust_size(points)
-    apart, other = cKDTree(points).query(points, k=_COPIES, distance_upper_bound=widest)
+    found = cKDTree(points).query(points, k=_COPIES, distance_upper_bound=widest)
+    apart, other = np.asarray(found[0]), np.asarray(found[1])
     start, at = np.nonzero(np.isfinite(apart) & (other != np.arange(len(rim))[:, None]))
     if len(start) == 0:
         return joined, 0.0

@@ -91,7 +91,7 @@ def triangulate(
     check_range(indices, len(vertices), name, np.cumsum(counts) - counts)
     polygon, triangles = fans(counts)
     failed = _unfold(triangles, counts, vertices, indices)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if len(failed):
         what = "1 polygon" if len(failed) == 1 else f"{len(failed)} polygons"
         notes = (
