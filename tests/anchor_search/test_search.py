@@ -55,6 +55,7 @@ def test_a_partial_shape_in_another_unit_is_found_and_the_scale_is_told(piece, w
     assert any("times 0.001" in note for note in anchors.notes)
 
 
+@pytest.mark.slow
 def test_a_symmetric_shape_is_called_doubtful():
     ball = bumpy_sphere(2, seed=0)
     round_one = ball.vertices / np.linalg.norm(ball.vertices, axis=1, keepdims=True)

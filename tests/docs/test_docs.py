@@ -86,6 +86,7 @@ def test_commands_in_the_text_have_options_that_exist():
     assert checked > 20
 
 
+@pytest.mark.slow
 def test_the_code_of_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "tutorials" / "researcher.md").read_text(encoding="utf-8")

@@ -26,15 +26,7 @@ def test_a_match_keeps_the_earlier_result_and_leaves_nothing_half_written(disk, 
     assert result_in(out) not in (None, earlier)
 
 
-# A limit is much like a small disk; processes that many workers start take long.
-real_disk_first = pytest.mark.parametrize(
-    "disk",
-    ["small disk", pytest.param("limit of a file's size", marks=pytest.mark.slow)],
-    indirect=True,
-)
-
-
-@real_disk_first
+@pytest.mark.slow
 def test_a_batch_stops_keeps_what_is_done_and_goes_on_when_there_is_room(disk, pairs):
     out, table = disk.place / "out", disk.place / "few.csv"
     lines = (pairs / "pairs.csv").read_text().replace("scan", f"{pairs}/scan")
@@ -58,7 +50,6 @@ def test_a_batch_stops_keeps_what_is_done_and_goes_on_when_there_is_room(disk, p
 
 
 @pytest.mark.slow
-@real_disk_first
 def test_a_benchmark_keeps_its_rows_and_goes_on_when_there_is_room(disk):
     out = disk.place / "out"
     command = [*BENCH, "--jobs", 1, "--quiet", "--out", out]

@@ -43,6 +43,9 @@ def _signals_arrive():
 
 SIGNALS = [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
 both = pytest.mark.parametrize(("number", "word", "code"), SIGNALS)
+first_both_slowly = pytest.mark.parametrize(
+    ("number", "word", "code"), [SIGNALS[0], pytest.param(*SIGNALS[1], marks=pytest.mark.slow)]
+)
 
 
 def stop(process: Process, number: int, word: str, code: int) -> str:
@@ -136,7 +139,7 @@ def test_a_match_stopped_as_its_result_takes_its_place_tells_the_truth(
     assert result_in(out) == (result_in(other) if when == "after" else earlier)
 
 
-@both
+@first_both_slowly
 def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pairs, tmp_path):
     out = tmp_path / "out"
     words = ["batch", pairs / "pairs.csv", "--jobs", 1, "--no-report", "--out", out]
@@ -155,9 +158,7 @@ def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pa
     assert "pairs are done already" in err
 
 
-@pytest.mark.parametrize(
-    ("number", "word", "code"), [SIGNALS[0], pytest.param(*SIGNALS[1], marks=pytest.mark.slow)]
-)
+@first_both_slowly
 def test_a_benchmark_stopped_keeps_its_rows(number, word, code, tmp_path):
     out = tmp_path / "out"
     words = [*BENCH, "--jobs", 1, "--quiet", "--out", out]

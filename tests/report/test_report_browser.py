@@ -99,6 +99,7 @@ def test_partners_have_the_same_colour(page: Any) -> None:
     assert sorted(others)[len(others) // 2] > 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["region", "score", "confidence"])
 def test_the_selector_changes_what_is_shown(page: Any, mode: str) -> None:
     before = shown(page, "partial"), shown(page, "full")
@@ -109,6 +110,7 @@ def test_the_selector_changes_what_is_shown(page: Any, mode: str) -> None:
     assert shown(page, "full") != before[1]
 
 
+@pytest.mark.slow
 def test_pointing_at_the_partial_marks_the_partner(page: Any) -> None:
     hide_marks(page)
     result = example(3)[2]
@@ -133,6 +135,7 @@ def test_anchors_can_be_hidden(page: Any) -> None:
     assert shown(page, "partial") != before
 
 
+@pytest.mark.slow
 def test_cameras_turn_together_only_while_linked(page: Any) -> None:
     def drag() -> None:
         box = page.locator('.stage[data-shape="partial"]').bounding_box()
@@ -156,6 +159,7 @@ def test_cameras_turn_together_only_while_linked(page: Any) -> None:
     assert rotations() == start
 
 
+@pytest.mark.slow
 def test_the_wheel_zooms_about_the_pointer(page: Any) -> None:
     row = page.evaluate(SEEN_ON_BOTH)[10]
     page.mouse.move(row[1], row[2])

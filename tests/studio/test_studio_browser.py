@@ -151,6 +151,7 @@ def test_from_nothing_to_a_downloaded_result(page: Any, sample: Sample, tmp_path
     settle(page, "s.outcome.stale")
 
 
+@pytest.mark.slow
 def test_marks_are_corrected_renamed_deleted_undone_and_kept(
     page: Any, tab: Any, sample: Sample
 ) -> None:
@@ -198,6 +199,7 @@ def test_marks_are_corrected_renamed_deleted_undone_and_kept(
     settle(page, "s.pairs.length === 2 && s.pairs[0].name === 'left <b>knee</b>'")
 
 
+@pytest.mark.slow
 def test_a_running_match_can_be_cancelled(page: Any, sample: Sample, studio: Studio) -> None:
     rows = spread_out(sample, page.evaluate(SEEN_ON_BOTH, sample.truth_vertex.tolist()), 4)
     mark(page, rows)
