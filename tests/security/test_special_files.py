@@ -18,7 +18,7 @@ WORDS = {
     "endless device": "not a regular file|not beside",
     "folder": "this is a folder",
     "too large": r"16\.0 GB.* at most (8\.0 GB|256\.0 MB|16\.8 MB)",
-    "larger than memory": r"not enough memory .*209\.7 MB|209\.7 MB (do not fit|.* at most)",
+    "larger than memory": r"not enough memory .*209\.7 MB|209\.7 MB( do not fit|.* at most)",
 }
 # These are ignored or left out, whatever is wrong with them.
 WITHOUT_WORDS = ("entry.npz", "record.json", "texture.png")
