@@ -117,11 +117,11 @@ def test_a_not_finite_position_names_its_anchor(refused):
         ("1,2,3\n", ["line 1", "3 columns"]),
         ("a,b\n1,2\n", ["a, b", "partial,full"]),
         ("partial,fill\n1,2\n", ["fill", "partial,full"]),
-        ("partial;full\n1;2\n", ["partial,full"]),
+        ("partial|full\n1|2\n", ["partial,full"]),
         ("partial_x,partial_y,partial_z,full_x,full_y\n1,2,3,4,5\n", ["partial,full"]),
         ("", ["no anchors"]),
         ("\n\n# nothing\n", ["no anchors"]),
-        ("partial,full\n0,3\n".encode("utf-16"), ["text"]),
+        ("partial,full\n0,3\n".encode("utf-16")[2:], ["partial,full"]),
         (b"\x00\xff\xfe\x80", ["text"]),
     ],
 )
