@@ -94,7 +94,7 @@ def test_a_batch_follows_no_link_in_its_folder(tmp_path: Path, outside: Path, pl
     link_to(link, outside / BATCH_LINKS[place])
     seeds.PARTIAL.write(tmp_path / "a.ply")
     (tmp_path / "c.csv").write_text("partial,full\n0,0\n")
-    pair = BatchPair("pair", tmp_path / "a.ply", tmp_path / "a.ply", tmp_path / "c.csv")
+    pair = BatchPair("pair", tmp_path / "a.ply", tmp_path / "a.ply", (tmp_path / "c.csv",))
     with pytest.raises(InputError, match="this is a link"):
         run_batch([pair], tmp_path / "out", preset("default"), jobs=1)
     assert untouched(outside)
