@@ -72,7 +72,7 @@ def draw_many_anchors(folder: Path) -> list[Path]:
     """
     from matplotlib.figure import Figure
 
-    reports = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    reports = [json.loads(read_text(path)) for path in sorted(folder.glob("*.json"))]
     pairs = [pair for report in reports for pair in report["pairs"].values()]
     measured = [pair for pair in pairs if "many_anchors" in pair]
     if not measured:
