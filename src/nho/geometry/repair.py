@@ -81,6 +81,7 @@ def repair(mesh: Mesh) -> Repaired:
     solver_of_given = solver_of_group[group]
 
     notes = [
+        *_spike_note(spike, at_spike),
         *_note(
             welded,
             "welded {} lying exactly on another one",
@@ -95,7 +96,6 @@ def repair(mesh: Mesh) -> Repaired:
         ),
         *_note(degenerate, "dropped {} with a repeated vertex", "face"),
         *_note(duplicate, "dropped {} with the vertices of an earlier face", "face"),
-        *_spike_note(spike, at_spike),
         *_note((solver_of_given < 0) & ~spike, "left out {} that no face uses", "vertex"),
     ]
     repaired = mesh

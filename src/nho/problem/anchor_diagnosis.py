@@ -169,9 +169,10 @@ def _leaving_much_open(partial: _Side, own: np.ndarray) -> list[str]:
     centre = int(between.max(axis=1).argmin())
     around = mesh.vertex_areas[distances[centre] <= between[centre].max()].sum() / mesh.area
     if around < _ONE_PLACE:
+        share = f"{100 * around:.0f} %" if around >= 0.01 else "less than 1 %"
         return [
-            f"all anchors lie in one place, on {100 * around:.0f} % of the area of {mesh.name}, so "
-            f"the answer elsewhere is little more than a guess; {remedy}"
+            f"all anchors lie in one place, on {share} of the area of {mesh.name}, so the answer "
+            f"elsewhere is little more than a guess; {remedy}"
         ]
     if not np.isfinite(between).all():  # several components
         return []
