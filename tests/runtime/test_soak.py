@@ -32,9 +32,9 @@ def _only_new_objects() -> Iterator[None]:
     gc.unfreeze()
 
 
-def test_ten_matches_leave_nothing_behind() -> None:
+def test_fifteen_matches_leave_nothing_behind() -> None:
     before = os.environ.get("NHO_CACHE")
-    assert tool.leaks(list(tool.soak(10, subdivisions=2))) == []
+    assert tool.leaks(list(tool.soak(15, subdivisions=2))) == []
     assert os.environ.get("NHO_CACHE") == before
 
 
