@@ -204,6 +204,25 @@ def test_files_with_our_names_that_are_no_result_of_ours_are_kept(pair, written,
     assert names(tmp_path) == ["mine"]
 
 
+def test_a_result_that_is_exchanged_while_it_is_looked_at_is_no_stranger(earlier, monkeypatch):
+    looked = []
+
+    def seen_during_exchange(folder):
+        looked.append(folder)
+        if len(looked) == 1:
+            other = folder.with_name("other")
+            shutil.copytree(folder, other)
+            shutil.rmtree(folder)
+            other.rename(folder)
+            return False
+        return holds_result(folder)
+
+    holds_result = nho.report.result_folder.holds_result
+    monkeypatch.setattr(nho.report.result_folder, "holds_result", seen_during_exchange)
+    check_folder(earlier)
+    assert len(looked) == 2
+
+
 def test_an_older_result_with_settings_json_is_replaced_and_nothing_of_it_stays(
     pair, written, tmp_path
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +29,27 @@ def sleep_or_double(seconds: float, send: Send) -> None:
     send(2 * seconds)
     if seconds > 100:  # at work without a word, as in the middle of a factorisation
         time.sleep(seconds)
+
+
+FIRST = """
+from tests.runtime.test_worker_process import blocked_signals
+from nho.runtime.worker_process import WorkerProcess
+
+worker = WorkerProcess(blocked_signals, "test")
+worker.connection.send(None)
+print(worker.connection.recv())
+worker.stop()
+"""
+
+
+def blocked_signals(request: None, send: Send) -> None:
+    send(sorted(number.name for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows blocks no signals")
+def test_the_first_worker_of_a_program_too_is_started_with_ctrl_c_blocked() -> None:
+    said = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, check=True, text=True)
+    assert "SIGINT" in said.stdout
 
 
 def test_requests_are_answered_one_after_another_and_a_stopped_worker_is_gone() -> None:

@@ -6,6 +6,7 @@ import os
 import platform
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -82,14 +83,14 @@ def check_folder(folder: str | Path, inputs: InputFiles = NO_INPUTS, ours: bool 
     folder = Path(folder)
     check_folder_writable(folder)
     inputs.refuse_folder(folder)
-    there = _names(folder)
+    there = _files(folder)
     others = [name for name in there if name not in KNOWN_FILES and not name.startswith(PREFIX)]
     if others:
         raise InputError(
             f"{folder}: holds other files ({others[0]}); give a new or empty folder for --out"
         )
     while not (ours or MOVING in there or holds_result(folder)):
-        before, there = there, _names(folder)
+        before, there = there, _files(folder)
         known = [name for name in there if name in KNOWN_FILES]
         if not known:
             return
@@ -100,11 +101,14 @@ def check_folder(folder: str | Path, inputs: InputFiles = NO_INPUTS, ours: bool 
             )
 
 
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return []
+def _files(folder: Path) -> dict[str, tuple[int, int]]:
+    """What is in a folder, by name, with what tells a file from another one in its place."""
+    found = {}
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            about = entry.stat(follow_symlinks=False)
+            found[entry.name] = about.st_ino, about.st_mtime_ns
+    return found
 
 
 def files_in(folder: Path) -> list[Path]:
