@@ -14,7 +14,9 @@ demo: $(DEMO_ENV)/ready
 	$(DEMO_ENV)/bin/nho demo --out nho-demo
 
 # More processes than four only import the same libraries again; each has one thread for BLAS.
-PYTEST = OMP_NUM_THREADS=1 $(TEST_ENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+# Processes that tests start by the hundred read compiled modules instead of compiling them.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
+  $(TEST_ENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test: $(TEST_ENV)/ready lint audit browser
 	$(PYTEST)

@@ -347,6 +347,7 @@ def test_a_killed_run_goes_on_where_it_was_and_its_lock_is_free(tmp_path):
     assert len(before) >= 8 and before.items() <= times(out).items()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_one_attempt_and_two_are_reported(tmp_path):
     path, out = make_pairs(tmp_path, 1), tmp_path / "out"
     seen = set()

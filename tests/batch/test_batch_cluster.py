@@ -157,6 +157,7 @@ def test_no_scheduler_is_one_sentence(tmp_path, monkeypatch):
             run_batch(read_pairs(path), tmp_path / "out", SETTINGS, scheduler=address)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "part"), [(("0.0", True), "nho 0.0"), (None, "does not see")])
 def test_workers_that_cannot_do_the_work_are_named_before_it_starts(
     local, tmp_path, monkeypatch, answer, part

@@ -58,6 +58,7 @@ def test_match_two_meshes_finds_the_true_partners_and_the_true_region(run):
     assert Path("01_result/report.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_anchors_survive_the_files_of_other_programs(run):
     space = run(2)
     scan, template, wanted = space["scan"], space["template"], space["anchors"]
@@ -117,6 +118,7 @@ def test_a_fragment_is_put_where_it_came_from(run):
     assert nho.Mesh.read("07_region.ply").n_vertices == template.n_vertices
 
 
+@pytest.mark.slow
 def test_confidence_tells_what_an_incomplete_template_lacks(run):
     space = run(8)
     confidence, common = space["result"].confidence, space["common"]

@@ -91,7 +91,7 @@ def test_a_match_stopped_while_it_computes_keeps_the_earlier_result(
     assert result_in(out) == earlier and names(out.parent) == ["result0", "result1"]
 
 
-@both
+@first_both_slowly
 @pytest.mark.parametrize("after", [0.0, pytest.param(0.05, marks=pytest.mark.slow)])
 def test_a_match_stopped_while_it_writes_says_which_result_is_there(
     number, word, code, after, pairs, finished_match
@@ -158,7 +158,8 @@ def test_a_batch_stopped_keeps_finished_pairs_and_goes_on(number, word, code, pa
     assert "pairs are done already" in err
 
 
-@first_both_slowly
+@pytest.mark.slow
+@both
 def test_a_benchmark_stopped_keeps_its_rows(number, word, code, tmp_path):
     out = tmp_path / "out"
     words = [*BENCH, "--jobs", 1, "--quiet", "--out", out]

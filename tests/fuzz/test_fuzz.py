@@ -101,6 +101,7 @@ def three_checks(data: bytes) -> None:
 PLANTED = Target(".bin", three_checks, (bytes(6),))
 
 
+@pytest.mark.slow
 def test_guided_fuzzing_finds_a_bug_behind_three_checks_and_random_mutation_does_not():
     def found(report):
         return bool(report.findings)

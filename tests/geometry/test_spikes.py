@@ -119,6 +119,7 @@ def test_a_clean_mesh_has_no_spikes(name):
     assert not spikes(np.asarray(vertices), np.asarray(faces)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_no_mesh_of_the_evaluation_data_has_spikes(data):
     files = [path for path in sorted(data.rglob("*")) if path.suffix in (".off", ".ply", ".obj")]

@@ -41,6 +41,7 @@ def falls_to(loss, start: torch.Tensor, steps: int, rate: float) -> tuple[float,
     return float(loss(value).detach()), value.detach()
 
 
+@pytest.mark.slow
 def test_contrastive_loss_is_least_where_partners_have_the_same_features():
     vertex = torch.tensor([4, 0, 2])
     other = torch.eye(6)

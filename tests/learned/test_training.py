@@ -63,6 +63,7 @@ def test_a_few_seconds_lower_the_loss_and_the_error_on_pairs_never_seen():
     assert error_of(trained.matcher, unseen) < 0.9 * error_of(fresh, unseen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_plan_gives_the_same_bits(method):
     plan = replace(SMALL, method=method, steps=2, check_every=1)

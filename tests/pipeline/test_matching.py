@@ -167,6 +167,7 @@ def test_order_of_anchors_does_not_matter(whole, piece, anchors, after_few_steps
         assert array.tobytes() == getattr(reversed_rows, name).tobytes(), name
 
 
+@pytest.mark.slow
 def test_the_sparse_operator_and_plain_zoomout_also_match(whole, piece, anchors):
     settings = QUICK.replace(readout_operator="sparse", refinement="zoomout")
     result = nho.match(piece.mesh, whole, anchors, settings)
@@ -194,6 +195,7 @@ def test_progress_tells_every_stage_to_its_end(whole, piece, anchors):
     assert last["fit"].loss is not None
 
 
+@pytest.mark.slow
 def test_a_closed_partial_surface_is_matched_with_a_warning(whole):
     chosen = sample_vertices(whole, 25)
     result = nho.match(whole, whole, np.stack([chosen, chosen], axis=1), QUICK)

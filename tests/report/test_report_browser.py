@@ -177,6 +177,7 @@ def test_a_phone_shows_the_page_without_sideways_scrolling(browser: Any, report:
     phone.close()
 
 
+@pytest.mark.slow
 def test_without_webgl_the_page_says_so(browser: Any, report: Path) -> None:
     old = browser.new_page()
     old.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")

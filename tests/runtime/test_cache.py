@@ -324,6 +324,7 @@ HAMMER = """
 """
 
 
+@pytest.mark.slow
 def test_processes_and_threads_share_a_folder_while_entries_come_and_go(tmp_path):
     processes = [python(HAMMER, tmp_path, seed) for seed in range(3)]
     told = [process.communicate(timeout=300)[1] for process in processes]

@@ -76,7 +76,11 @@ PAGES = {"match": real_match, "result": made_up_match, "gallery": gallery, "benc
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such file names on Windows")
-@pytest.mark.parametrize("make", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize(
+    "make",
+    [pytest.param(PAGES[name], marks=[pytest.mark.slow] * (name == "bench")) for name in PAGES],
+    ids=PAGES,
+)
 def test_no_name_runs_a_script_in_a_browser(
     browser: Any,
     tmp_path: Path,

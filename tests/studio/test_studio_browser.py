@@ -241,6 +241,7 @@ def test_turning_and_zooming_place_nothing(page: Any) -> None:
     assert page.locator("#help-panel").is_hidden()
 
 
+@pytest.mark.slow
 def test_files_are_dropped_and_bad_ones_refused(
     tab: Any, whole: Mesh, piece: Any, tmp_path: Path
 ) -> None:

@@ -132,7 +132,10 @@ class Studio:
 
     def start(self) -> None:
         """Serve in the background."""
-        self._serving = threading.Thread(target=self._server.serve_forever, daemon=True)
+        often = {"poll_interval": 0.05}  # seconds, until `stop` is seen
+        self._serving = threading.Thread(
+            target=self._server.serve_forever, kwargs=often, daemon=True
+        )
         self._serving.start()
 
     def stop(self) -> None:

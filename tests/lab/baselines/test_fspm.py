@@ -88,6 +88,7 @@ def told_apart(whole, piece, region):
     return inside - outside
 
 
+@pytest.mark.slow
 def test_a_cut_of_the_same_surface_is_recovered_without_anchors(whole, piece, answer):
     assert usual_miss(whole, piece, answer) < 1.5
     assert told_apart(whole, piece, answer.region) > 0.15

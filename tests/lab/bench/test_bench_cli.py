@@ -66,6 +66,7 @@ def test_a_wrong_word_is_one_sentence(words, told, tmp_path):
     assert not (tmp_path / "out" / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_run_killed_with_all_its_workers_goes_on_where_it_was(made, tmp_path):
     out = tmp_path / "out"
     command = [*RUN, "--jobs", "2", "--quiet", "--out", str(out)]

@@ -65,6 +65,7 @@ def times_done(marks: Path, pair: str) -> int:
     return len(list(marks.glob(f"{pair}.*")))
 
 
+@pytest.mark.slow
 def test_every_task_has_one_row_and_none_is_done_twice(tmp_path, marks):
     tasks = [Count(name, str(marks)) for name in ("a", "bb", "ccc", "bb")]
     out = tmp_path / "out"
