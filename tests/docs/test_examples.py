@@ -140,6 +140,7 @@ def test_labels_arrive_where_they_belong_and_the_template_lies_on_the_scan(run):
     np.testing.assert_array_equal(written.faces, space["template"].faces)
 
 
+@pytest.mark.slow
 def test_a_pair_that_fails_does_not_stop_the_others(run):
     run(10)
     with open("10_results/summary.csv", encoding="utf-8", newline="") as stream:
@@ -164,6 +165,7 @@ def test_large_meshes_are_solved_coarsely_and_answered_everywhere(run):
     assert space["error"] < 1.4
 
 
+@pytest.mark.slow
 def test_own_methods_are_judged_like_the_presets(run):
     table = run(12)["table"]
     for condition in ("as given", "rotated"):

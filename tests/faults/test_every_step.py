@@ -116,7 +116,7 @@ def test_a_folder_is_the_earlier_or_the_new_one_and_the_next_run_tidies_up(
         assert None in seen  # the moment between them
 
 
-@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize("earlier", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_result_that_is_exchanged_file_by_file_can_be_written_again_after_any_kill(
     earlier, tmp_path, monkeypatch
 ):

@@ -88,6 +88,7 @@ def test_sampled_anchors_are_whole_or_not_there(disk, pairs):
     assert out.read_bytes() == earlier and set(names(disk.place)) <= {"anchors.csv", "filler"}
 
 
+@pytest.mark.slow
 def test_a_full_cache_costs_a_sentence_but_not_the_match(small_disk, pairs, finished_match):
     cache = small_disk.place / "cache"
     cache.mkdir()

@@ -33,6 +33,7 @@ def errors_of(matcher, pairs) -> float:
     return float(np.mean(errors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_each_method_has_a_small_network_that_no_pose_in_space_changes(method, pairs):
     assert (_SHIPPED / f"{method}.npz").stat().st_size < MOST_BYTES

@@ -32,6 +32,7 @@ def made(tmp_path_factory):
     return out
 
 
+@pytest.mark.slow
 def test_a_row_can_be_measured_again_by_its_number(made):
     done = CliRunner().invoke(app, ["bench", "--rerun", f"{made / 'matches.csv'}:2"])
     assert done.exit_code == 0 and "reproduced" in done.output
