@@ -109,7 +109,7 @@ def test_match_writes_the_result_and_says_where_to_look(work, matched):
 
 def test_match_tells_as_json_on_stdout_and_takes_seed_and_threads(work):
     arguments = ["match", "scan.ply", "template.obj", "--anchors", "pairs.csv", "--out", "as-json"]
-    arguments += ["--json", "--seed", "7", "--threads", "1", "--preset", "paper"]
+    arguments += ["--json", "--seed", "7", "--threads", "1"]
     done = run(work, *arguments, *QUICK, "--set", "seed=3")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -114,6 +114,7 @@ def test_guided_fuzzing_finds_a_bug_behind_three_checks_and_random_mutation_does
     assert blind.inputs == 5_000 and not blind.findings
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run():
     runs = [fuzz(TARGETS["off"], 300, seed=5) for _ in range(2)]
     assert runs[0].corpus == runs[1].corpus and runs[0].kinds == runs[1].kinds

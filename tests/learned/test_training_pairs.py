@@ -22,6 +22,7 @@ def pairs():
     return [training_pair(5, number, SIZE) for number in range(6)]
 
 
+@pytest.mark.slow
 def test_a_pair_depends_on_its_seed_and_number_alone(pairs):
     again = training_pair(5, 3, SIZE)
     assert again.partial.digest() == pairs[3].partial.digest()

@@ -83,6 +83,7 @@ def test_the_number_of_threads_changes_no_score(
     assert found["bits"] == here[preset]["bits"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["0", pytest.param("4242", marks=pytest.mark.slow)])
 def test_hash_seeds_threads_of_blas_and_the_cache_change_no_bit(
     here: dict[str, Any], seed: str

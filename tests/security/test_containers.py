@@ -148,6 +148,7 @@ def run() -> None:
     Evil.ran = True
 
 
+@pytest.mark.slow
 def test_labels_that_are_all_alike_may_shrink_a_lot(tmp_path: Path) -> None:
     labels = np.zeros(20_000_000, dtype=np.int64)  # of twenty million vertices, 160 MB
     path = zipped(tmp_path / "labels.npz", [("labels.npy", npy(labels))])

@@ -21,6 +21,9 @@ NAMES = [
     for name, method in baselines.BASELINES.items()
     if method.solver is not None and not method.learned
 ]
+DEAR_SLOWLY = [
+    pytest.param(name, marks=pytest.mark.slow) if name == "hamiltonian" else name for name in NAMES
+]
 ANCHORED = [name for name in NAMES if baselines.BASELINES[name].anchored]
 
 
@@ -126,7 +129,7 @@ def test_nearest_undoes_any_similarity_and_tells_the_scale(whole, piece, anchors
     assert result.scale == pytest.approx(1 / 250)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DEAR_SLOWLY)
 def test_vertices_keep_the_order_they_were_given_in(cases, answers, name):
     random = np.random.default_rng(1)
     piece, whole = cases[name]
@@ -185,7 +188,7 @@ def test_progress_tells_every_stage_to_its_end(answers, events, name):
     assert last and all(event.step == event.steps for event in last.values())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ANCHORED])
+@pytest.mark.parametrize("name", [n for n in DEAR_SLOWLY if n not in ANCHORED])
 def test_methods_without_anchors_ignore_those_they_are_given(cases, answers, name):
     cut, full = cases[name]
     result, answer = baselines.run(name, cut.mesh, full, None), answers[name]

@@ -36,6 +36,7 @@ def gaps(result, whole, piece):
     return np.linalg.norm(missed, axis=1) / whole.mean_edge_length
 
 
+@pytest.mark.slow
 def test_a_bulged_piece_is_bent_back_from_any_pose_and_unit(whole, piece, bulged, anchors):
     result = baselines.run("nricp", bulged, whole, anchors)
     rigid = baselines.run("nearest", bulged, whole, anchors)

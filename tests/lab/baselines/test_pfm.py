@@ -180,6 +180,7 @@ def test_with_waves_a_closed_partial_shape_is_the_whole_even_in_a_mirror(small):
     assert result.region.all()
 
 
+@pytest.mark.slow
 def test_shapes_the_method_is_not_made_for_get_an_answer_all_the_same(small, most):
     triangle = Mesh(np.eye(3), np.array([[0, 1, 2]]), "triangle")
     for name in ("pfm", "pfm-wks"):

@@ -355,6 +355,7 @@ def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
     )
 
 
+@pytest.mark.slow
 def test_many_anchors_are_measured_written_and_drawn(tmp_path, monkeypatch):
     given: list[tuple[str, int]] = []
 
