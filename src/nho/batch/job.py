@@ -23,7 +23,7 @@ from nho.geometry.mesh import Mesh
 from nho.pipeline.matching import match
 from nho.problem.anchors import read_anchors
 from nho.report.result_folder import write_outputs
-from nho.runtime.inputs import InputFiles
+from nho.runtime.input_protection import InputFiles
 from nho.runtime.terminal import printable
 from nho.settings import Settings
 

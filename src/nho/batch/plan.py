@@ -19,7 +19,7 @@ from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import Mesh
 from nho.pipeline.memory_budget import affordable
 from nho.report.result_folder import check_folder
-from nho.runtime.inputs import NO_INPUTS, InputFiles
+from nho.runtime.input_protection import NO_INPUTS, InputFiles
 from nho.runtime.memory import readable_size
 from nho.settings import Settings
 

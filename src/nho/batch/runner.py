@@ -31,7 +31,7 @@ from nho.errors import CannotWrite, InputError
 from nho.report.result_folder import check_folder_writable
 from nho.runtime.atomic_file import sweep_parts, write_whole
 from nho.runtime.atomic_folder import sweep
-from nho.runtime.inputs import InputFiles, listed_files
+from nho.runtime.input_protection import InputFiles, listed_files
 from nho.runtime.interrupts import deferred
 from nho.runtime.memory import available_memory
 from nho.runtime.parallel import thread_count

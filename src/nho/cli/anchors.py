@@ -27,7 +27,7 @@ from nho.io.landmarks import (
 )
 from nho.pipeline.automatic_anchors import AUTO, check_source, found_anchors, is_automatic
 from nho.problem.anchors import write_anchors
-from nho.runtime.inputs import InputFiles, listed_files
+from nho.runtime.input_protection import InputFiles, listed_files
 from nho.settings import preset
 
 OutFiles = Annotated[

@@ -22,7 +22,7 @@ from nho.lab.bench.run_studies import KEPT, check_installed, rerun, run_studies
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.study import ALWAYS_THERE
 from nho.lab.speed.run_speed import SPEED_CASES, SpeedRequest, run_speed
-from nho.runtime.inputs import InputFiles
+from nho.runtime.input_protection import InputFiles
 from nho.settings import PRESETS
 
 _METHODS = (*PRESETS, *BASELINES)

@@ -19,7 +19,7 @@ from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.pipeline.matching import match
 from nho.report.result_folder import check_folder, write_outputs
-from nho.runtime.inputs import InputFiles, listed_files
+from nho.runtime.input_protection import InputFiles, listed_files
 
 
 def demo_command(

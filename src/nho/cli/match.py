@@ -28,7 +28,7 @@ from nho.pipeline.matching import match
 from nho.problem.anchors import Anchors, read_anchors
 from nho.problem.result import MatchResult, stored_description
 from nho.report.result_folder import check_folder, write_outputs
-from nho.runtime.inputs import InputFiles, listed_files
+from nho.runtime.input_protection import InputFiles, listed_files
 
 
 def match_command(

@@ -26,7 +26,7 @@ from nho.io.attributes import (
 from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
 from nho.problem.result import finite_or_none
 from nho.report.result_folder import files_in
-from nho.runtime.inputs import InputFiles
+from nho.runtime.input_protection import InputFiles
 from nho.transfer import Side, Transfer, fit_template, load_for
 from nho.transfer.values import as_labels, as_scalars
 

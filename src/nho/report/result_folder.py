@@ -18,7 +18,7 @@ from nho.report import render_report
 from nho.report.colours import view_colours
 from nho.runtime.atomic_folder import MOVING, PREFIX, whole_folder
 from nho.runtime.input_file import read_bytes
-from nho.runtime.inputs import NO_INPUTS, InputFiles
+from nho.runtime.input_protection import NO_INPUTS, InputFiles
 
 FILES = ("result.npz", DESCRIPTION, "partial.ply", "full.ply", "report.html")
 KNOWN_FILES = (*FILES, FORMER_DESCRIPTION)  # of this version and of older ones

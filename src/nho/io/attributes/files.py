@@ -17,7 +17,7 @@ from nho.io.meshes.files import ATTRIBUTE_WRITERS, Writer, contents_of, read_mes
 from nho.io.meshes.model import Attributes
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import blaming, read_bytes
-from nho.runtime.inputs import NO_INPUTS, InputFiles
+from nho.runtime.input_protection import NO_INPUTS, InputFiles
 
 DATA_FILES = (".csv", ".npz", ".txt")
 _WRITERS: dict[str, Writer] = {

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from nho.errors import InputError
-from nho.runtime.inputs import NO_INPUTS, InputFiles, listed_files
+from nho.runtime.input_protection import NO_INPUTS, InputFiles, listed_files
 
 
 @pytest.fixture
