@@ -29,8 +29,9 @@ test-slow: $(TEST_ENV)/ready browser
 	$(PYTEST) -m slow
 
 # Which lines the tests reach, without those that only other processes reach: htmlcov/index.html.
+# Without the search for leaks: the records of coverage itself grow.
 coverage: $(TEST_ENV)/ready browser
-	$(PYTEST) --cov=nho --cov-report=term --cov-report=html
+	$(PYTEST) --cov=nho --cov-report=term --cov-report=html --ignore=tests/runtime/test_soak.py
 
 # An hour; wants a machine that does nothing else. Results: docs/speed/.
 BENCH = $(BENCH_ENV)/bin/nho bench --study speed --out docs
