@@ -143,7 +143,7 @@ def _value_word(kind: Any) -> str:
 def settings_page() -> str:
     """docs/settings.md: every setting with its type, meaning and value in each preset."""
     names = list(PRESETS)
-    parts = [_MADE.format(source="src/nho/settings.py"), _SETTINGS]
+    parts = [_MADE.format(source="src/nho/settings/__init__.py"), _SETTINGS]
     columns = ["setting", *(f"`{name}`" for name in names), "symbol", "values", "meaning"]
     head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
     flat = {name: settings.flat() for name, settings in PRESETS.items()}

@@ -1,23 +1,20 @@
-"""`nho bench`, and its progress: a bar on a terminal, a line per run elsewhere."""
+"""`nho bench`."""
 
 from __future__ import annotations
 
-import math
 import shlex
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
+from nho.cli.bench_display import bench_display
+from nho.cli.console import if_stopped, say
 from nho.cli.options import Scheduler, comma_separated
 from nho.errors import InputError
 from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
-from nho.lab.bench.engine import BenchProgress, Callback
 from nho.lab.bench.run_studies import KEPT, check_installed, rerun, run_studies
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.study import ALWAYS_THERE
@@ -280,30 +277,3 @@ def _integers(text: str, option: str) -> tuple[int, ...]:
         return tuple(int(word) for word in comma_separated(text)) or (0,)
     except ValueError:
         raise InputError(f"{option} {text!r} is not a list of whole numbers") from None
-
-
-@contextmanager
-def bench_display(quiet: bool) -> Iterator[Callback]:
-    """A callback for `run_studies` that draws to stderr; nothing at all if ``quiet``."""
-    if quiet:
-        yield lambda event: None
-    elif sys.stderr.isatty():
-        with counting_bar("runs") as bar:
-            yield lambda event: bar.update(event.done, event.total, event.failed, _left(event))
-    else:
-        yield _line
-
-
-def _line(event: BenchProgress) -> None:
-    if not event.name:
-        typer.echo(f"{event.total - event.done} of {event.total} runs to do", err=True)
-        return
-    text = event.name + (f": failed: {event.problem}" if event.problem else "")
-    line = counted_line(event.done, event.total, text, event.failed, _left(event))
-    say(line, err=True)
-
-
-def _left(event: BenchProgress) -> str:
-    if math.isnan(event.left) or event.done >= event.total:
-        return ""
-    return f"about {duration(event.left)} left"

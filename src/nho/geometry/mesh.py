@@ -13,15 +13,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
+from nho.geometry.mesh_checks import checked_faces, checked_vertices
 from nho.io.meshes import read_surface, write_arrays
-from nho.io.meshes.polygons import check_range, whole_numbers
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-
-# Squares of coordinates, and sums of a few of them, must not overflow.
-_LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +46,8 @@ class Mesh:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        vertices = _checked_vertices(self.vertices, self.name)
-        faces = _checked_faces(self.faces, len(vertices), self.name)
+        vertices = checked_vertices(self.vertices, self.name)
+        faces = checked_faces(self.faces, len(vertices), self.name)
         vars(self).update(vertices=_frozen(vertices), faces=_frozen(faces))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -73,7 +70,7 @@ class Mesh:
 
     def moved(self, vertices: npt.ArrayLike) -> "Mesh":
         """The same faces with other (n, 3) positions, which are copied and checked."""
-        positions = _checked_vertices(vertices, self.name)
+        positions = checked_vertices(vertices, self.name)
         if len(positions) != self.n_vertices:
             raise InputError(
                 f"{self.name}: {len(positions)} positions for {self.n_vertices} vertices; give one "
@@ -257,63 +254,6 @@ def sum_at_vertices(mesh: Mesh, values: FloatArray) -> FloatArray:
     """(n,) sums of (m,) values of the faces, over the faces around each vertex."""
     sums = np.bincount(mesh.faces.ravel(), np.repeat(values, 3), minlength=mesh.n_vertices)
     return sums.astype(np.float64, copy=False)
-
-
-def _checked_vertices(given: npt.ArrayLike, name: str) -> FloatArray:
-    try:
-        vertices = np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name}: the vertices are not an array of real numbers ({error}); give shape (n, 3)"
-        ) from error
-    if vertices.ndim != 2 or vertices.shape[1] != 3:
-        raise InputError(
-            f"{name}: the vertices have shape {vertices.shape} but (n, 3) is needed; give x, y, z"
-        )
-    if len(vertices) < 3:
-        raise InputError(
-            f"{name}: there are {len(vertices)} vertices but a mesh has at least 3; "
-            "check what was exported"
-        )
-    finite = np.isfinite(vertices).all(axis=1)
-    if not finite.all():
-        bad = int(np.argmin(finite))
-        raise InputError(
-            f"{name}: vertex {bad} is {tuple(vertices[bad].tolist())}, which is not finite; "
-            "remove it or re-export the mesh"
-        )
-    too_large = np.abs(vertices).max(axis=1) > _LARGEST
-    if too_large.any():
-        bad = int(np.argmax(too_large))
-        raise InputError(
-            f"{name}: vertex {bad} is {tuple(vertices[bad].tolist())}, too large to compute areas "
-            "with; correct it or give the mesh in another unit"
-        )
-    return vertices
-
-
-def _checked_faces(given: npt.ArrayLike, n_vertices: int, name: str) -> IntArray:
-    try:
-        written = np.asarray(given)
-    except (TypeError, ValueError) as error:  # rows of different lengths
-        raise InputError(
-            f"{name}: the faces are not one array ({error}); give triangles, shape (m, 3)"
-        ) from error
-    if written.size == 0:
-        raise InputError(f"{name}: there are no faces; give a triangle mesh, not a point cloud")
-    if written.ndim != 2 or written.shape[1] != 3:
-        raise InputError(
-            f"{name}: the faces have shape {written.shape} but (m, 3) is needed; triangulate first"
-        )
-    faces = whole_numbers(written.ravel())
-    if faces is None:
-        bad = next(i for i, face in enumerate(written) if whole_numbers(face) is None)
-        raise InputError(
-            f"{name}: face {bad} is {written[bad].tolist()}, not three whole numbers; "
-            "give vertex indices"
-        )
-    check_range(faces, n_vertices, name, np.arange(0, len(faces), 3))
-    return faces.reshape(-1, 3)
 
 
 def _unit_rows(rows: FloatArray) -> FloatArray:

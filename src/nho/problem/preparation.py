@@ -15,7 +15,8 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.geometry.repair import Repaired, faces_to_flip, repair, zero_area_faces
 from nho.geometry.surface import SurfacePoints
-from nho.problem.anchors import FEWEST, Anchors, first_few
+from nho.problem.anchors import Anchors
+from nho.problem.distinct_anchors import distinct_anchors, gap_warnings
 
 MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
 AnchorsLike = Anchors | str | Path | tuple[str | Path, str | Path] | np.ndarray
@@ -108,9 +109,9 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> P
     pairs, by_index = np.empty((0, 2), dtype=np.int64), False
     if anchors is not None:
         anchors = as_anchors(anchors, partial, full)
-        warnings = [*anchors.notes, *_gap_warnings(anchors, partial, full), *warnings]
+        warnings = [*anchors.notes, *gap_warnings(anchors, partial, full), *warnings]
         by_index = anchors.indices is not None and bool((anchors.indices >= 0).all())
-        pairs, notes = _distinct(anchors, partial, full, repaired)
+        pairs, notes = distinct_anchors(anchors, partial, full, repaired)
         warnings += notes
     sides = []
     for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
@@ -153,78 +154,6 @@ def as_anchors(anchors: AnchorsLike, partial: Mesh, full: Mesh) -> Anchors:
     if isinstance(anchors, tuple | list) and all(isinstance(one, str | Path) for one in anchors):
         return Anchors.read(anchors, partial, full)
     return Anchors.from_vertices(partial, full, anchors)  # type: ignore[arg-type]
-
-
-def _distinct(
-    anchors: Anchors, partial: Mesh, full: Mesh, repaired: list[Repaired]
-) -> tuple[np.ndarray, list[str]]:
-    """Given vertices of distinct pairs: drop repeated ones, refuse contradictions and too few.
-
-    Pairs are compared as the solver sees them: welded vertices are one.
-    """
-    repeated: list[str] = []
-    shared: list[str] = []
-    kept: dict[tuple[int, int], int] = {}  # solver pair -> row
-    partner: dict[int, int] = {}  # solver vertex of the partial shape -> row
-    given = anchors.vertices(partial, full)
-    solver = np.stack(
-        [done.solver_of_given[given[:, column]] for column, done in enumerate(repaired)], axis=1
-    )
-    names = anchors.names
-    for row, (p, q) in enumerate(solver.tolist()):
-        for vertex, mesh, index, done in zip(
-            (p, q), (partial, full), given[row], repaired, strict=True
-        ):
-            if vertex < 0:
-                why = "is a spike far off the surface"
-                if not done.spikes[index]:
-                    why = "belongs to degenerate faces or to a spike only"
-                raise InputError(
-                    f"{anchors.source}: anchor {names[row]} refers to vertex {index} of "
-                    f"{mesh.name}, which {why}; pick another vertex"
-                )
-        if (p, q) in kept:
-            first = kept[p, q]
-            repeated.append(
-                f"anchor {names[row]} repeats anchor {names[first]}; it is counted once"
-            )
-            continue
-        if p in partner:
-            first = partner[p]
-            raise InputError(
-                f"{anchors.source}: anchors {names[first]} and {names[row]} contradict each other: "
-                f"both start at partial vertex {given[row, 0]}, one ends at full vertex "
-                f"{given[first, 1]}, one at {given[row, 1]}; remove the wrong one"
-            )
-        kept[p, q] = partner[p] = row
-    by_target: dict[int, int] = {}
-    for (_, q), row in kept.items():
-        if q in by_target:
-            shared.append(
-                f"anchors {names[by_target[q]]} and {names[row]} end at the same full vertex "
-                f"{given[row, 1]}; both are kept"
-            )
-        by_target[q] = row
-    if len(kept) < FEWEST:
-        raise InputError(
-            f"{anchors.source}: {len(kept)} distinct anchor{'s' * (len(kept) != 1)} given, at "
-            f"least {FEWEST} are needed; mark more matching points"
-        )
-    return given[list(kept.values())], [*first_few(repeated), *first_few(shared)]
-
-
-def _gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
-    """Say how far given coordinates had to be moved to reach the surfaces."""
-    warnings = []
-    for column, mesh in enumerate((partial, full)):
-        gaps = anchors.gaps[:, column]
-        if len(gaps) and gaps.max() > 0:
-            worst = int(np.argmax(gaps))
-            warnings.append(
-                f"anchor points were projected to {mesh.name}: mean distance {gaps.mean():.4g}, "
-                f"largest {gaps[worst]:.4g} (anchor {anchors.names[worst]})"
-            )
-    return warnings
 
 
 def _check_unit(mesh: Mesh) -> None:

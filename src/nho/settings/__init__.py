@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
-import sys
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, Self
 
 from nho.errors import InputError
+from nho.settings.checks import Checked, check, kinds_of, parsed
 
 Activation = Literal["tanh", "relu", "leaky-relu"]
 Laplacian = Literal["robust", "cotan"]
@@ -28,41 +28,10 @@ RENAMED = {
     "turn_weight": "orientation_weight",
     "weights": "checkpoints",
 }
-_MAY_BE_ZERO = {
-    "seed",
-    "threads",
-    "solve_vertices",
-    "rounds",
-    "fit_steps",
-    "weight_anchor",
-    "weight_area",
-    "weight_topology",
-    "weight_spectral",
-    "refine_steps",
-    "refine_later_steps",
-    "refine_rows",
-    "refine_weight_decay",
-    "orientation_weight",
-    "anchor_limit",
-    "gain_needed",
-}
-
-
-_KINDS: dict[type, dict[str, Any]] = {}  # filled by `_kinds`
-
-
-class _Checked:
-    """A frozen dataclass whose values are checked against their types when it is made."""
-
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
-    def __post_init__(self) -> None:
-        for name, kind in _kinds(type(self)).items():
-            _check(name, kind, getattr(self, name))
 
 
 @dataclass(frozen=True)
-class Recipe(_Checked):
+class Recipe(Checked):
     """What both recipes have: spectra, the neural field and the fit of its operator."""
 
     name: ClassVar[str]
@@ -180,7 +149,7 @@ RECIPES: dict[str, type[GuidedRecipe] | type[PaperRecipe]] = {
 
 
 @dataclass(frozen=True)
-class Settings(_Checked):
+class Settings(Checked):
     """All choices of one match. ``Settings()`` is preset ``default``, what `nho.match` uses.
 
     >>> Settings(seed=1).replace(rounds=2).recipe.rounds
@@ -206,8 +175,8 @@ class Settings(_Checked):
     def replace(self, /, **changes: Any) -> Settings:
         """A copy with some settings changed, general ones or fields of its recipe."""
         recipe = changes.pop("recipe", self.recipe)
-        _check("recipe", None, recipe)
-        general, own = _kinds(Settings), {}
+        check("recipe", kinds_of(Settings)["recipe"], recipe)
+        general, own = kinds_of(Settings), {}
         for name in [*changes]:
             _check_name(name, recipe)
             if name not in general:
@@ -217,7 +186,7 @@ class Settings(_Checked):
     def with_text(self, assignments: list[str]) -> Settings:
         """A copy changed by ``key=value`` strings, as given to ``--set``."""
         changes: dict[str, Any] = {}
-        kinds = _kinds(Settings) | _kinds(type(self.recipe))
+        kinds = kinds_of(Settings) | kinds_of(type(self.recipe))
         for assignment in assignments:
             name, separator, text = (part.strip() for part in assignment.partition("="))
             if not separator:
@@ -227,7 +196,7 @@ class Settings(_Checked):
             _check_name(name, self.recipe)
             kind = kinds[name]
             try:
-                changes[name] = _parsed(kind, text)
+                changes[name] = parsed(kind, text)
             except (ValueError, KeyError):
                 wanted = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
                 raise InputError(f"--set {assignment}: {text!r} is not {wanted}") from None
@@ -249,7 +218,7 @@ class Settings(_Checked):
         base = cls(recipe=RECIPES[own["name"]]())
         general = {name: value for name, value in values.items() if name != "recipe"}
         fields = {name: value for name, value in own.items() if name != "name"}
-        misplaced = {*general} - {*_kinds(cls)} | {*fields} - {*_kinds(type(base.recipe))}
+        misplaced = {*general} - {*kinds_of(cls)} | {*fields} - {*kinds_of(type(base.recipe))}
         for name in sorted(misplaced):
             _check_name(name, base.recipe)
             raise InputError(f"setting {name!r} stands in the wrong table")
@@ -285,74 +254,16 @@ def _from_flat(values: dict[str, Any]) -> Settings:
     return base.replace(**{name: value for name, value in changes.items() if name not in other})
 
 
-def _kinds(of: type[_Checked]) -> dict[str, Any]:
-    """The type of every field of a class of settings."""
-    if of not in _KINDS:  # evaluating the annotations takes a millisecond
-        hints = get_type_hints(of)
-        _KINDS[of] = {each.name: hints[each.name] for each in dataclasses.fields(of)}
-    return _KINDS[of]
-
-
-def _check(name: str, kind: Any, value: Any) -> None:
-    """Refuse a value that is not of its kind."""
-    if name == "recipe":
-        if not isinstance(value, Recipe):
-            raise InputError(f"recipe={value!r} must be a GuidedRecipe or a PaperRecipe")
-        return
-    choices = get_args(kind)
-    if choices and value not in choices:
-        raise InputError(f"setting {name}={value!r} is not one of {', '.join(map(str, choices))}")
-    if kind is str and not isinstance(value, str):
-        raise InputError(f"setting {name}={value!r} must be a text")
-    if kind is bool and not isinstance(value, bool):
-        raise InputError(f"setting {name}={value!r} must be true or false")
-    if kind is int and (isinstance(value, bool) or not isinstance(value, int)):
-        raise InputError(f"setting {name}={value!r} must be a whole number")
-    if kind is int and value >= 2**63:
-        raise InputError(f"setting {name} must be below 2**63; give a smaller number")
-    if kind is float and not _is_finite_number(value):
-        raise InputError(f"setting {name}={value!r} must be a finite number")
-    if kind in (int, float) and value < _least(name, kind):
-        raise InputError(f"setting {name}={value} must be at least {_least(name, kind)}")
-
-
-def _least(name: str, kind: type) -> float:
-    """Smallest sensible value of a numeric setting."""
-    if name in _MAY_BE_ZERO:
-        return 0
-    if name == "distortion_neighbours":
-        return 3
-    return 1 if kind is int else 1e-12
-
-
-def _is_finite_number(value: object) -> bool:
-    # NaN fails the comparison, and so does a whole number too long for a float.
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and abs(value) <= sys.float_info.max
-    )
-
-
-def _parsed(kind: Any, text: str) -> Any:
-    """The value that a text stands for; ValueError or KeyError if it is not of that kind."""
-    if kind is bool:
-        return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-            text.lower()
-        ]
-    return kind(text) if kind in (int, float) else text
-
-
 def _of_other_recipes(recipe: Recipe) -> dict[str, str]:
     """Fields that only another recipe has, with its name."""
-    own = _kinds(type(recipe))
+    own = kinds_of(type(recipe))
     others = (other for other in RECIPES.values() if other is not type(recipe))
-    return {name: other.name for other in others for name in _kinds(other) if name not in own}
+    return {name: other.name for other in others for name in kinds_of(other) if name not in own}
 
 
 def _check_name(name: str, recipe: Recipe) -> None:
     """Refuse a name that is no setting of a match by this recipe, and say what it may be."""
-    names = [*_kinds(Settings), *_kinds(type(recipe))]
+    names = [*kinds_of(Settings), *kinds_of(type(recipe))]
     if name in names:
         return
     if name in RENAMED:
