@@ -45,21 +45,36 @@ def test_identity_has_no_distortion_on_the_same_mesh(whole):
     np.testing.assert_allclose(distortion, 0, atol=1e-12)
 
 
-def test_distortion_is_the_papers_formula(whole, piece):
+@pytest.mark.parametrize("misses", ["largest", "local"])
+def test_distortion_is_the_papers_formula(whole, piece, misses):
     partial, full = edge_graph(piece.mesh), edge_graph(whole)
     near_partial, near_full = neighbourhoods(partial, 8), neighbourhoods(full, 12)
     random = np.random.default_rng(2)
     mass = random.uniform(1, 2, len(piece.mesh.vertices))
     target = random.permutation(len(whole.vertices))[: len(mass)]
     target[: len(mass) // 2] = piece.vertex_of_parent[: len(mass) // 2]
-    ours = local_distortion(target, near_partial, mass, near_full)
+    target[5] = target[near_partial.index[0, 0]] = target[0]  # coincident images
+    ours = local_distortion(target, near_partial, mass, near_full, misses)
     everything = dijkstra(full)
     for p in range(0, len(mass), 17):
         j, d = near_partial.index[p], near_partial.distance[p]
-        largest = near_full.distance[target[p]].max()
-        image = np.minimum(everything[target[p], target[j]], largest)
+        image, front = everything[target[p], target[j]], near_full.distance[target[p]]
+        missed = image > front.max()
+        if misses == "largest":
+            image[missed | (target[j] == target[p])] = near_full.distance.max()
+        else:
+            image[missed] = front.max()
         expected = (mass[j] * np.abs(d - image)).sum() / (d.max() * mass[j].sum())
         assert ours[p] == pytest.approx(expected, rel=1e-9)
+
+
+def test_hardly_any_of_a_random_map_is_reliable(whole):
+    graph = edge_graph(whole)
+    near, front = neighbourhoods(graph, 30), neighbourhoods(graph, 120)
+    mass = np.ones(len(whole.vertices))
+    target = np.random.default_rng(4).permutation(len(mass))
+    assert (local_distortion(target, near, mass, front) < 0.42).mean() < 0.01
+    assert (local_distortion(target, near, mass, near, "local") < 0.42).mean() > 0.2
 
 
 def test_distortion_ignores_the_scale_of_both_shapes(whole):

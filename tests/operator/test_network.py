@@ -9,7 +9,7 @@ from nho.operator.field import NeuralField
 from nho.operator.network import Adam, Perceptron, uniform_by_fan_in, xavier_uniform
 from nho.runtime.parallel import workers
 
-ACTIVATIONS = ["tanh", "relu", "leaky-relu"]
+ACTIVATIONS = ["tanh", "relu", "leaky-relu", "sine", "softplus"]
 
 
 def in_double(network: Perceptron, seed: int = 0) -> np.ndarray:
@@ -40,6 +40,8 @@ def test_gradient_equals_torch_autograd(activation):
     functions = {
         "tanh": torch.tanh,
         "relu": torch.relu,
+        "sine": torch.sin,
+        "softplus": torch.nn.functional.softplus,
         "leaky-relu": lambda x: torch.nn.functional.leaky_relu(x, float(np.float32(0.01))),
     }
     random = np.random.default_rng(2)

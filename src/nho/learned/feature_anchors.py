@@ -31,6 +31,8 @@ from nho.settings import GuidedRecipe, PaperRecipe, Settings
 
 _TRUSTED = 0.42  # delta_H: LMD below which a match says where the region is
 _ALIGNING = 1.5  # delta_C: and below which a mutual match aligns
+# The reading of LMD that does not depend on the whole shape; noise passes it.
+_LENIENT = PaperRecipe(distortion_front=30, distortion_misses="local")
 # Least `neighbourhood_preservation` of a match that `feature_anchors` trusts. On real pairs it
 # leaves out little; it is there to refuse noise, which passes the test of LMD.
 _PRESERVED = 0.5
@@ -50,7 +52,7 @@ def solve(problem: Problem, run: Run) -> Solution:
 def two_sets(problem: Problem, run: Run) -> tuple[np.ndarray, np.ndarray]:
     """(m, 2) and (m', 2) pairs: A_H for the operator and A_C for the alignment."""
     target, mutual = nearest_features(features_of("dpfm", problem, run), run.pool)
-    distortion = distortion_of(problem, target)
+    distortion = distortion_of(problem, target, PaperRecipe())
     sets = []
     for kept in (distortion < _TRUSTED, mutual & (distortion < _ALIGNING)):
         found = np.flatnonzero(kept)
@@ -155,14 +157,17 @@ def nearest_features(
     return target, back[target] == np.arange(len(target))
 
 
-def distortion_of(problem: Problem, target: np.ndarray) -> np.ndarray:
-    """(n_partial,) local mapping distortion of a vertex map."""
+def distortion_of(
+    problem: Problem, target: np.ndarray, recipe: PaperRecipe = _LENIENT
+) -> np.ndarray:
+    """(n_partial,) local mapping distortion of a vertex map, as a recipe reads it."""
     partial, full = problem.partial.mesh, problem.full.mesh
-    near = [
-        cached_neighbourhoods(Cache.default(), mesh, PaperRecipe.distortion_neighbours)
-        for mesh in (partial, full)
-    ]
-    return local_distortion(target, near[0], partial.vertex_areas, near[1])
+    counts = recipe.distortion_neighbours, recipe.distortion_front
+    own, other = (
+        cached_neighbourhoods(Cache.default(), mesh, count)
+        for mesh, count in zip((partial, full), counts, strict=True)
+    )
+    return local_distortion(target, own, partial.vertex_areas, other, recipe.distortion_misses)
 
 
 def neighbourhood_preservation(problem: Problem, target: np.ndarray) -> np.ndarray:

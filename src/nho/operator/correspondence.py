@@ -9,6 +9,7 @@ import numpy as np
 
 from nho.geometry.geodesics import Neighbourhoods
 from nho.runtime.parallel import SERIAL, Workers
+from nho.settings import Misses
 
 _TABLE_BYTES = 32e6  # of one block of pairwise products
 
@@ -42,16 +43,20 @@ def local_distortion(
     partial: Neighbourhoods,
     partial_mass: np.ndarray,
     full: Neighbourhoods,
+    misses: Misses = "largest",
 ) -> np.ndarray:
     """(n,) local mapping distortion (LMD) of a map: how much it bends distances nearby.
 
     ``LMD(p) = sum_j a_j |d(p, j) - d(T(p), T(j))| / (r_p sum_j a_j)`` over the neighbours j of p,
-    with r_p the largest d(p, j). Distances on the full shape beyond the neighbourhood of T(p)
-    count as the largest one inside it.
+    with r_p the largest d(p, j).
+
+    The paper leaves open how far T(j) is from T(p) if it is not among the nearest vertices of
+    T(p) in ``full``: as far as the farthest in any such neighbourhood of the shape (``"largest"``,
+    which the cited method has, and has for T(j) = T(p) too), or in that of T(p) (``"local"``).
     """
     known = partial.index >= 0
     neighbours = np.where(known, partial.index, 0)
-    image = _distances_between(full, target, target[neighbours])
+    image = _distances_between(full, target, target[neighbours], misses)
     own = np.where(known, partial.distance, 0)
     weights = partial_mass[neighbours] * known
     radius = own.max(axis=1)
@@ -60,11 +65,12 @@ def local_distortion(
     return np.where(np.isfinite(distortion), distortion, np.inf)
 
 
-def _distances_between(full: Neighbourhoods, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """(n, j) distances from start[p] to end[p, j], capped at the neighbourhood's largest."""
-    n, count = full.index.shape
-    finite = np.where(np.isfinite(full.distance), full.distance, 0)
-    farthest = finite.max(axis=1)
+def _distances_between(
+    full: Neighbourhoods, start: np.ndarray, end: np.ndarray, misses: Misses
+) -> np.ndarray:
+    """(n, j) distances from start[p] to end[p, j]; beyond a neighbourhood as ``misses`` says."""
+    n = len(full.index)
+    farthest = np.where(np.isfinite(full.distance), full.distance, 0).max(axis=1)
     # All (vertex, neighbour) pairs as sorted keys: a look-up by bisection.
     keys = (np.arange(n)[:, None] * n + full.index)[full.index >= 0]
     values = full.distance[full.index >= 0]
@@ -73,6 +79,8 @@ def _distances_between(full: Neighbourhoods, start: np.ndarray, end: np.ndarray)
     wanted = start[:, None] * n + end
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     found = keys[place] == wanted
+    if misses == "largest":
+        return np.asarray(np.where(found, values[place], farthest.max()))
     distance = np.where(found, values[place], farthest[start][:, None])
     return np.where(end == start[:, None], 0.0, distance)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from nho.operator.network import Perceptron, uniform_by_fan_in
 from nho.runtime.parallel import SERIAL, Workers
@@ -31,6 +32,8 @@ class NeuralField:
     activation : str
     random : numpy Generator
         Draws the initial weights.
+    dtype : data type
+        Of all that the network computes.
     """
 
     def __init__(
@@ -40,16 +43,17 @@ class NeuralField:
         activation: str,
         random: np.random.Generator,
         pool: Workers = SERIAL,
+        dtype: DTypeLike = np.float32,
     ) -> None:
-        self._encoding = np.ascontiguousarray(encoding, dtype=np.float32)
+        self._encoding = np.ascontiguousarray(encoding, dtype=dtype)
         self._network = Perceptron((encoding.shape[1], *hidden, 1), activation)
         self._pool = pool
-        self.parameters = uniform_by_fan_in(self._network, random)
+        self.parameters = uniform_by_fan_in(self._network, random, dtype)
 
     def at(self, encoding: np.ndarray) -> NeuralField:
         """The same function at other points; parameters are shared."""
         other = copy.copy(self)
-        other._encoding = np.ascontiguousarray(encoding, dtype=np.float32)
+        other._encoding = np.ascontiguousarray(encoding, dtype=self._encoding.dtype)
         return other
 
     @property
@@ -71,7 +75,8 @@ class NeuralField:
 
     def gradient(self, by_indicator: np.ndarray) -> np.ndarray:
         """Gradient by the parameters from that by s, at the last `indicator`."""
-        by_w = (by_indicator * -2 * self._s * (1 - self._s)).astype(np.float32)[:, None]
+        by_w = by_indicator * -2 * self._s * (1 - self._s)
+        by_w = by_w.astype(self._encoding.dtype)[:, None]
         starts = np.cumsum([0, *(len(outputs[0]) for outputs in self._outputs)])
 
         def rows(number: int) -> np.ndarray:

@@ -26,6 +26,7 @@ def fit_operator(
     positives: np.ndarray,
     stage: Stage,
     negatives: np.ndarray = NO_VERTICES,
+    optimiser: Adam | None = None,
 ) -> tuple[np.ndarray, Curve, str]:
     """Minimise the objective from the field's present parameters on.
 
@@ -35,6 +36,8 @@ def fit_operator(
         Vertices of the full shape that belong to the region, and that do not.
     stage : Stage
         Steps are reported to it.
+    optimiser : Adam, optional
+        One that has been used before goes on with its moments.
 
     Returns
     -------
@@ -46,7 +49,7 @@ def fit_operator(
         Why the fit broke down, in which case the best iterate before that is returned; else empty.
     """
     recipe = objective.recipe
-    optimiser = Adam(recipe.fit_learning_rate)
+    optimiser = optimiser or Adam(recipe.fit_learning_rate)
     curve: Curve = []
     best_loss, best = np.inf, field.parameters.copy()
     try:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import logging
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from nho.operator.correspondence import align, nearest_rows
-from nho.operator.network import Adam, Perceptron, uniform_by_fan_in, xavier_uniform
+from nho.operator.network import DTYPES, Adam, Perceptron, uniform_by_fan_in, xavier_uniform
 from nho.problem.solution import Curve
 from nho.runtime.parallel import SERIAL, Workers
 from nho.runtime.run import Run
@@ -26,9 +27,9 @@ _WIDTH = 128  # of the NAM's two hidden layers
 _COUPLING = np.float32(0.1)  # of new coordinates with known ones, beside the usual random weights
 
 
-def rms_normalised(functions: np.ndarray) -> np.ndarray:
-    """Columns divided by their root mean square."""
-    rms = np.sqrt((functions**2).mean(axis=0))
+def rms_normalised(functions: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Columns divided by their root mean square, over rows of the given (n,) weights."""
+    rms = np.sqrt(np.average(functions**2, axis=0, weights=weights))
     return functions / np.where(rms > 0, rms, 1)
 
 
@@ -39,6 +40,8 @@ class NeuralAdjointMap:
     ----------
     smaller : NeuralAdjointMap, optional
         NAM of fewer dimensions; its parameters initialise this one.
+    dtype : data type
+        Of all that it computes.
     """
 
     def __init__(
@@ -46,10 +49,11 @@ class NeuralAdjointMap:
         dimension: int,
         random: np.random.Generator,
         smaller: NeuralAdjointMap | None = None,
+        dtype: DTypeLike = np.float32,
     ) -> None:
         self._dimension = dimension
         self._network = Perceptron((dimension, _WIDTH, _WIDTH, dimension), "leaky-relu")
-        self.parameters = np.empty(dimension**2 + self._network.parameter_count, dtype=np.float32)
+        self.parameters = np.empty(dimension**2 + self._network.parameter_count, dtype=dtype)
         linear, network = self._split(self.parameters)
         linear[:] = xavier_uniform(linear.shape, random)
         network[:] = uniform_by_fan_in(self._network, random)  # for the biases
@@ -78,7 +82,7 @@ class NeuralAdjointMap:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Images of (n, d) rows."""
-        x = np.ascontiguousarray(rows, dtype=np.float32)
+        x = np.ascontiguousarray(rows, dtype=self.parameters.dtype)
         linear, network = self._split(self.parameters)
         output = self._network.forward(network, x)[-1]
         return np.asarray(x @ linear + _NONLINEAR_SHARE * output)
@@ -115,8 +119,8 @@ class NeuralAdjointMap:
         """
         most = recipe.refine_rows or len(source)
         rows = np.unique(np.linspace(0, len(source) - 1, min(most, len(source))).astype(np.int64))
-        x = np.ascontiguousarray(source[rows], dtype=np.float32)
-        y = np.ascontiguousarray(target[rows], dtype=np.float32)
+        x = np.ascontiguousarray(source[rows], dtype=self.parameters.dtype)
+        y = np.ascontiguousarray(target[rows], dtype=self.parameters.dtype)
         optimiser = Adam(recipe.refine_learning_rate, recipe.refine_weight_decay)
         loss, best_loss, best = np.nan, np.inf, self.parameters
         for step in range(steps):
@@ -133,7 +137,7 @@ class NeuralAdjointMap:
                 )
                 log.info("%s", trouble)  # the caller makes a status of it
                 return best_loss if np.isfinite(best_loss) else np.nan, trouble
-            optimiser.step(self.parameters, gradient / np.float32(x.size))
+            optimiser.step(self.parameters, gradient / self.parameters.dtype.type(x.size))
         return loss, ""
 
 
@@ -151,34 +155,50 @@ def refine(
     recipe: PaperRecipe,
     random: np.random.Generator,
     run: Run,
+    within: np.ndarray | None = None,
 ) -> tuple[np.ndarray, Curve, list[str]]:
     """Refine the (n_partial,) vertex map ``target`` through all stages.
 
-    Returns the new map, per stage its dimension and the mean squared error of its fit, and what
-    broke down. A stage without any finite loss ends the refinement with the map before it.
+    Parameters
+    ----------
+    partial_coordinates, full_coordinates : (n, d) float arrays
+        Each column with a root mean square of one.
+    within : int array, optional
+        Full vertices among which images are sought; all if not given.
+
+    Returns
+    -------
+    target : (n_partial,) int array
+    curve : list of dict
+        Per stage its dimension and the mean squared error of its fit.
+    troubles : list of str
+        What broke down. A stage without any finite loss ends the refinement with the map before it.
     """
-    partial = rms_normalised(partial_coordinates)
-    full = rms_normalised(full_coordinates)
+    partial, full = partial_coordinates, full_coordinates
+    among = np.arange(len(full)) if within is None else within
     dimensions = stages(recipe, min(partial.shape[1], full.shape[1]))
     curve: Curve = []
     troubles: list[str] = []
-    smaller: NeuralAdjointMap | None = None
+    nam: NeuralAdjointMap | None = None
     with run.stage("refine", len(dimensions), part_of="refinement") as progress:
         for d in dimensions:
             source, wanted = full[target, :d], partial[:, :d]
             if recipe.refinement == "neural-zoomout":
-                steps = recipe.refine_steps if smaller is None else recipe.refine_later_steps
-                smaller = NeuralAdjointMap(d, random, smaller)
-                loss, trouble = smaller.fit(source, wanted, recipe, steps, run.pool)
+                goes_on = nam is not None and recipe.refine_later_steps > 0
+                steps = recipe.refine_later_steps if goes_on else recipe.refine_steps
+                nam = NeuralAdjointMap(
+                    d, random, nam if goes_on else None, DTYPES[recipe.precision]
+                )
+                loss, trouble = nam.fit(source, wanted, recipe, steps, run.pool)
                 troubles += [trouble] if trouble else []
                 if steps and not np.isfinite(loss):
                     break
-                images = smaller(full[:, :d])
+                images = nam(full[among, :d])
             else:
                 matrix = align(source, wanted)
                 loss = float(((source @ matrix - wanted) ** 2).mean())
-                images = full[:, :d] @ matrix
-            target = nearest_rows(wanted, images, run.pool)
+                images = full[among, :d] @ matrix
+            target = among[nearest_rows(wanted, images, run.pool)]
             curve.append({"dimension": d, "loss": loss})
             progress.step(loss)
     return target, curve, troubles

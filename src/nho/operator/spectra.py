@@ -31,6 +31,7 @@ class PairSpectra:
     full_basis: Basis  # Neumann
     partial_near: Neighbourhoods
     full_near: Neighbourhoods
+    given_unit: float  # 1 / sqrt(area of the full shape) in the unit of its file
     recipe: PaperRecipe  # with modes reduced to what the meshes can give
     warnings: tuple[str, ...]
 
@@ -50,7 +51,7 @@ def analyse(problem: Problem, run: Run) -> PairSpectra:
 
     def of_full() -> tuple[Laplacian, Basis, Neighbourhoods]:
         own = laplacian(full, recipe.laplacian)
-        near = cached_neighbourhoods(store, full, recipe.distortion_neighbours)
+        near = cached_neighbourhoods(store, full, recipe.distortion_front)
         count = max(recipe.encoding_modes, recipe.galerkin_modes)
         return own, cached_basis(store, own, count), near
 
@@ -71,6 +72,7 @@ def analyse(problem: Problem, run: Run) -> PairSpectra:
         full_basis=full_basis,
         partial_near=partial_near,
         full_near=full_near,
+        given_unit=1 / np.sqrt(problem.full.given.area),
         recipe=recipe,
         warnings=tuple(warnings),
     )

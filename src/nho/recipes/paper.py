@@ -1,6 +1,8 @@
 """The paper's recipe: operator and correspondence in turn (Fig. 2, Sec. 4.2), then refinement.
 
-Legend: partial shape M, full shape N; s = soft indicator of the region on N, tau = barrier,
+Legend: A(t) = anchors and reliable matches of round t: A_H(t), to which the operator is fitted, and
+A_C(t), which align the eigenspaces; one and the same set unless they come from features (App. C).
+Partial shape M, full shape N; s = soft indicator of the region on N, tau = barrier,
 H = Delta + tau (1 - s), psi = its eigenfunctions, phi = Dirichlet eigenfunctions of M; all in
 units in which N has area one.
 """
@@ -22,8 +24,9 @@ from nho.operator.hamiltonian import (
     support_score,
 )
 from nho.operator.losses import Objective
+from nho.operator.network import DTYPES, Adam
 from nho.operator.persistence import Superlevels
-from nho.operator.refinement import refine
+from nho.operator.refinement import refine, rms_normalised
 from nho.operator.spectra import PairSpectra, analyse
 from nho.problem.preparation import Problem
 from nho.problem.solution import Curve, Solution, advice_on, status_of
@@ -45,7 +48,7 @@ def solve(problem: Problem, run: Run, aligning: np.ndarray | None = None) -> Sol
     return Solution(
         points=SurfacePoints.at_vertices(spectra.full, target),
         confidence=confidence,
-        region_score=loop.region_score(),
+        region_score=loop.final_region_score(target),
         settings=run.settings.replace(recipe=spectra.recipe),
         status=status_of(loop.troubles),
         warnings=(*advice_on(loop.troubles), *dict.fromkeys(loop.warnings), *spectra.warnings),
@@ -59,9 +62,9 @@ class ReciprocalLoop:
     Parameters
     ----------
     anchors : (m, 2) int array
-        A(0): where the region is.
+        A_H(0): where the region is.
     aligning : (m', 2) int array, optional
-        Pairs that align the eigenspaces, if not the anchors themselves (App. C, Eq. 25).
+        A_C(0), if not the same (App. C, Eq. 25).
 
     Attributes
     ----------
@@ -69,8 +72,8 @@ class ReciprocalLoop:
         s of the operator fitted last.
     modes : Basis
         Eigenpairs of that operator, as many as refinement needs.
-    evidence : (m', 2) int array
-        A(t): anchors and reliable matches that the operator was fitted to last.
+    anchors_h, anchors_c : (m', 2) int arrays
+        A_H(t) and A_C(t) of the present round.
     """
 
     def __init__(
@@ -81,23 +84,26 @@ class ReciprocalLoop:
         aligning: np.ndarray | None = None,
     ) -> None:
         self._spectra, self._run, self._recipe = spectra, run, spectra.recipe
-        self.anchors = self.evidence = anchors
-        self._aligning = self._aligning_evidence = anchors if aligning is None else aligning
+        self.first_h = self.anchors_h = anchors
+        self.first_c = self.anchors_c = anchors if aligning is None else aligning
         self.warnings: list[str] = []
         self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []
         self._random = np.random.default_rng(run.settings.seed)
         self._plain = self._recipe.coordinates == "laplacian"  # the paper's "w/o Hamiltonian"
         self._build_operator()
+        recipe = self._recipe
+        functions = spectra.full_basis.functions[:, : recipe.encoding_modes]
+        unit = 1.0 if recipe.encoding_unit == "area" else spectra.given_unit
         self._field = NeuralField(
-            encoding_at(
-                spectra.full_basis.functions[:, : self._recipe.encoding_modes], anchors[:, 1]
-            ),
-            self._recipe.hidden,
-            self._recipe.activation,
+            unit * encoding_at(functions, anchors[:, 1]),
+            recipe.hidden,
+            recipe.activation,
             self._random,
             run.pool,
+            DTYPES[recipe.precision],
         )
+        self._optimiser = Adam(recipe.fit_learning_rate)
 
     def _build_operator(self) -> None:
         """The Hamiltonian in the loss and in the read-out, and the loss itself (Eq. 10 to 16)."""
@@ -135,16 +141,17 @@ class ReciprocalLoop:
             with self._run.clock.time("operator"):
                 target = self.map()
                 distortion = self.distortion(target)
-                self.evidence = self._with_reliable(self.anchors, target, distortion)
-                self._aligning_evidence = self._with_reliable(self._aligning, target, distortion)
+                self.anchors_h = self._with_reliable(self.first_h, target, distortion)
+                self.anchors_c = self._with_reliable(self.first_c, target, distortion)
             self._fit(f"round {number}")
             after_fit(f"round {number}")
 
     def _fit(self, name: str) -> None:
         """Minimise L_op(theta; A(t)) from the present theta on; eigenpairs of H (Eq. 8, 9, 16)."""
         with self._run.stage(name, self._recipe.fit_steps, part_of="operator") as stage:
+            optimiser = None if self._recipe.fresh_moments else self._optimiser
             self.indicator, self.curves[name], trouble = fit_operator(
-                self._field, self._objective, self.evidence[:, 1], stage
+                self._field, self._objective, self.anchors_h[:, 1], stage, optimiser=optimiser
             )
             self.troubles += [trouble] if trouble else []
             if self._plain:
@@ -155,17 +162,25 @@ class ReciprocalLoop:
 
     def region_score(self) -> np.ndarray:
         """(n_full,) above one half in the support of the operator (Eq. 17 and 18)."""
-        if self._plain:  # modes of the whole shape have no support
-            return self.indicator
+        if self._plain and self._recipe.plain_region != "energy":
+            return self.indicator  # modes of the whole shape have no support
         low = self.modes.first(self._recipe.spectral_modes)
         return support_score(low, self._recipe.support_threshold)
 
+    def final_region_score(self, target: np.ndarray) -> np.ndarray:
+        """The same after refinement to the map ``target``; its image where that is asked for."""
+        if not self._plain or self._recipe.plain_region != "image":
+            return self.region_score()
+        return np.isin(np.arange(len(self.indicator)), target).astype(float)
+
     def map(self) -> np.ndarray:
         """(n_partial,) vertices of the full shape: align, then search the support (Eq. 19, 20)."""
-        dimension = min(self._recipe.spectral_modes, len(self._aligning))
+        dimension = self._recipe.spectral_modes
+        if not self._recipe.align_all_modes:
+            dimension = min(dimension, len(self.first_c))
         psi = self.modes.functions[:, :dimension]
         phi = self._spectra.partial_basis.functions[:, :dimension]
-        p, q = self._aligning_evidence.T
+        p, q = self.anchors_c.T
         aligned = psi @ align(psi[q], phi[p])
         support = np.flatnonzero(self.region_score() > 0.5)
         if not len(support):
@@ -177,7 +192,7 @@ class ReciprocalLoop:
         """(n_partial,) local mapping distortion (LMD) of a map."""
         spectra = self._spectra
         near = spectra.partial_near, spectra.partial_mass, spectra.full_near
-        return local_distortion(target, *near)
+        return local_distortion(target, *near, self._recipe.distortion_misses)
 
     def _with_reliable(
         self, fixed: np.ndarray, target: np.ndarray, distortion: np.ndarray
@@ -192,9 +207,21 @@ class ReciprocalLoop:
             target = self.map()
         if self._recipe.refinement == "none":
             return target
-        coordinates = self._spectra.partial_basis.functions, self.modes.functions
+        spectra, recipe = self._spectra, self._recipe
+        support = np.flatnonzero(self.region_score() > 0.5)
+        partial_weights = full_weights = None
+        if recipe.refine_scaling == "area":
+            partial_weights, full_weights = spectra.partial_mass, spectra.full_laplacian.mass
+        elif recipe.refine_scaling == "support" and len(support):
+            full_weights = np.isin(np.arange(len(self.indicator)), support)
         target, self.curves["refine"], troubles = refine(
-            target, *coordinates, self._recipe, self._random, self._run
+            target,
+            rms_normalised(spectra.partial_basis.functions, partial_weights),
+            rms_normalised(self.modes.functions, full_weights),
+            recipe,
+            self._random,
+            self._run,
+            support if recipe.refine_within == "support" and len(support) else None,
         )
         self.troubles += troubles
         return target

@@ -11,12 +11,18 @@ from typing import Any, ClassVar, Literal, Self
 from nho.errors import InputError
 from nho.settings.checks import Checked, check, kinds_of, parsed
 
-Activation = Literal["tanh", "relu", "leaky-relu"]
+Activation = Literal["tanh", "relu", "leaky-relu", "sine", "softplus"]
 Laplacian = Literal["robust", "cotan"]
 Operator = Literal["reduced", "sparse"]
 Start = Literal["distances", "similarity"]
 Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
+Misses = Literal["largest", "local"]
+Precision = Literal["single", "double"]
+EncodingUnit = Literal["area", "given"]
+Range = Literal["everywhere", "support"]
+Scaling = Literal["vertices", "area", "support"]
+PlainRegion = Literal["indicator", "image", "energy"]
 
 FEWEST_SOLVED = 200  # vertices of a coarse surface
 
@@ -109,9 +115,16 @@ class GuidedRecipe(Recipe):
 
 @dataclass(frozen=True)
 class PaperRecipe(Recipe):
-    """Preset ``paper``: the reciprocal loop of Sec. 4.2, then dense refinement (App. D)."""
+    """Preset ``paper``: the reciprocal loop of Sec. 4.2, then dense refinement (App. D).
+
+    What the paper leaves open is a setting here; docs/decisions.md has the measurements.
+    """
 
     name: ClassVar[str] = "paper"
+
+    # Intrinsic neural field (Sec. 4.1)
+    encoding_unit: EncodingUnit = "area"  # eigenfunctions times sqrt(area), or as in the files
+    precision: Precision = "single"  # of the networks
 
     # Operator estimation (Sec. 4.2)
     loss_operator: Operator = "reduced"  # operator whose eigenpairs enter the loss
@@ -119,17 +132,24 @@ class PaperRecipe(Recipe):
     # Reciprocal refinement (Sec. 4.2)
     readout_operator: Operator = "reduced"  # eigenpairs for support, alignment and refinement
     support_threshold: float = 0.01  # eta: in the region where energy > eta * mu_1
-    distortion_neighbours: int = 30  # neighbours in the local mapping distortion (LMD)
+    distortion_neighbours: int = 30  # of a partial vertex in the local mapping distortion (LMD)
+    distortion_front: int = 120  # nearest vertices on the full shape, where their images are sought
+    distortion_misses: Misses = "largest"  # images outside count as the largest front, or their own
     distortion_threshold: float = 0.42  # matches below it become anchors of the next round
+    align_all_modes: bool = True  # with fewer anchors than modes, too: the C of least norm
+    fresh_moments: bool = True  # of Adam at every round
+    plain_region: PlainRegion = "indicator"  # where coordinates=laplacian: s > 1/2, image or energy
 
     # Dense refinement (App. D)
     refinement: Refinement = "neural-zoomout"  # of the map of the last round
     refine_first: int = 20  # spectral dimension of the first stage
     refine_last: int = 100  # spectral dimension of the last stage
     refine_increment: int = 5  # from stage to stage
-    refine_steps: int = 100  # Adam steps of the first stage (neural-zoomout)
-    refine_later_steps: int = 50  # of every later stage, which goes on from the one before
-    refine_rows: int = 1000  # vertices a stage is fitted on, evenly drawn; 0 = all of them
+    refine_within: Range = "everywhere"  # where on the full shape images are sought
+    refine_scaling: Scaling = "vertices"  # what the root mean square of a coordinate is taken over
+    refine_steps: int = 200  # Adam steps of a stage (neural-zoomout)
+    refine_later_steps: int = 0  # of stages that go on from the one before; 0 = each begins anew
+    refine_rows: int = 0  # vertices a stage is fitted on, evenly drawn; 0 = all of them
     refine_learning_rate: float = 1e-2  # of Adam (neural-zoomout)
     refine_weight_decay: float = 1e-5  # of Adam (neural-zoomout)
 
@@ -192,7 +212,8 @@ class Settings(Checked):
             if not separator:
                 raise InputError(f"--set {assignment!r} is not of the form key=value")
             if name == "recipe":
-                raise InputError(f"--set {assignment}: choose the recipe by --preset default|paper")
+                names = "|".join(PRESETS)
+                raise InputError(f"--set {assignment}: choose the recipe by --preset {names}")
             _check_name(name, self.recipe)
             kind = kinds[name]
             try:
@@ -236,11 +257,11 @@ class Settings(Checked):
 
 
 def preset(name: str) -> Settings:
-    """Settings by preset name (``"default"`` or ``"paper"``)."""
+    """Settings by preset name: ``"default"``, ``"paper"`` or ``"paper-fast"``."""
     try:
         return PRESETS[name]
     except KeyError:
-        raise InputError(f"preset {name!r} is unknown; choose {' or '.join(PRESETS)}") from None
+        raise InputError(f"preset {name!r} is unknown; choose {', '.join(PRESETS)}") from None
 
 
 def _from_flat(values: dict[str, Any]) -> Settings:
@@ -281,5 +302,9 @@ def _check_name(name: str, recipe: Recipe) -> None:
 
 PRESETS: dict[str, Settings] = {
     "paper": Settings(solve_vertices=0, recipe=PaperRecipe()),
+    "paper-fast": Settings(
+        solve_vertices=0,
+        recipe=PaperRecipe(refine_steps=100, refine_later_steps=50, refine_rows=1000),
+    ),
     "default": Settings(),
 }

@@ -339,11 +339,12 @@ def test_local_distortion_and_reliable_matches_equal_the_librarys(whole, piece):
     wrong = random.choice(len(target), 80, replace=False)
     target[wrong] = random.choice(len(whole.vertices), 80)
     mass = laplacian(piece.mesh).mass
-    near = [neighbourhoods(edge_graph(mesh), 30) for mesh in (piece.mesh, whole)]
+    sides = (piece.mesh, 30), (whole, 120)
+    near = [neighbourhoods(edge_graph(mesh), count) for mesh, count in sides]
     ours = local_distortion(target, near[0], mass, near[1])
     plain = [
-        [torch.from_numpy(a) for a in nearest_along_edges(m.vertices, m.faces, 30)]
-        for m in (piece.mesh, whole)
+        [torch.from_numpy(a) for a in nearest_along_edges(m.vertices, m.faces, count)]
+        for m, count in sides
     ]
     theirs = reference.distortion(torch.from_numpy(target), *plain, torch.from_numpy(mass)).numpy()
     np.testing.assert_allclose(theirs, ours, rtol=1e-9)

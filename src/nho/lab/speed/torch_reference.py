@@ -186,13 +186,12 @@ def distortion(
     weights = areas_m[index]
     at, reach = near_n[0][target], near_n[1][target]
     image = target[index]
-    # The distance from T(p) to T(j): found in T(p)'s list, or else its largest.
+    # The distance from T(p) to T(j): found in T(p)'s list, or else the largest of all lists.
     gaps = []
     for column in range(index.shape[1]):
         same = at == image[:, column, None]
         found = torch.where(same, reach, 0).sum(dim=1)
-        there = torch.where(same.any(dim=1), found, reach.amax(dim=1))
-        there = torch.where(image[:, column] == target, 0.0, there)
+        there = torch.where(same.any(dim=1), found, near_n[1].max())
         gaps.append((own[:, column] - there).abs())
     total = (weights * torch.stack(gaps, dim=1)).sum(dim=1)
     return total / (own.amax(dim=1) * weights.sum(dim=1))
@@ -252,9 +251,9 @@ def match(
     wanted, functions_m = problem_m.solve(recipe.refine_last)
     values, functions = problem_n.solve(recipe.galerkin_modes)
     clock.append(time.perf_counter())
+    sides = (partial, recipe.distortion_neighbours), (full, recipe.distortion_front)
     near_m, near_n = (
-        [torch.from_numpy(a) for a in nearest_along_edges(*mesh, recipe.distortion_neighbours)]
-        for mesh in (partial, full)
+        [torch.from_numpy(a) for a in nearest_along_edges(*mesh, count)] for mesh, count in sides
     )
     clock.append(time.perf_counter())
 
@@ -275,7 +274,7 @@ def match(
     if start:
         set_weights(field, start("field", sizes))
     phi, areas_m = torch.from_numpy(functions_m), torch.from_numpy(problem_m.areas)
-    evidence, d = anchors, min(k, len(anchors))
+    evidence, d = anchors, k
     curves = []
     for number in range(recipe.rounds + 1):
         s, losses = fit(field, inputs, operator, evidence[:, 1])

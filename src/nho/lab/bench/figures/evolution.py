@@ -89,7 +89,7 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
             stages[name] = to_result(problem, solution, {})
             psi = loop.modes.functions[:, :dimension]
             phi = spectra.partial_basis.functions[:, :dimension]
-            p, q = loop.evidence.T
+            p, q = loop.anchors_h.T
             images = psi @ align(psi[q], phi[p])
             aligned[name] = full.to_given(images[:, :count], np.nan)
 

@@ -10,6 +10,7 @@ from nho.lab.bench.studies import (
     main_tables,
     next_anchor,
     pictures,
+    readings,
     robustness,
     variants,
 )
@@ -22,6 +23,7 @@ STUDIES: dict[str, Study] = {
     for study in (
         main_tables.STUDY,
         ablation_paper.STUDY,
+        readings.STUDY,
         *variants.STUDIES,
         ablation_default.STUDY,
         *robustness.STUDIES,

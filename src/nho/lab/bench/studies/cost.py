@@ -108,7 +108,7 @@ def refine_steps(settings: Settings) -> int:
     count, recipe = len(_neural_stages(settings)), settings.recipe
     if not count or not isinstance(recipe, PaperRecipe):
         return 0
-    return recipe.refine_steps + (count - 1) * recipe.refine_later_steps
+    return recipe.refine_steps + (count - 1) * (recipe.refine_later_steps or recipe.refine_steps)
 
 
 def steps_taken(result: MatchResult) -> int:
