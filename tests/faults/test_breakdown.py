@@ -104,8 +104,8 @@ class Poisoned:
     def __init__(self, monkeypatch, at, what="loss"):
         self.calls, real = 0, NeuralAdjointMap.loss_and_gradient
 
-        def loss_and_gradient(of, x, y):
-            loss, gradient = real(of, x, y)
+        def loss_and_gradient(of, *rows):
+            loss, gradient = real(of, *rows)
             self.calls += 1
             if self.calls == at + 1:
                 return (np.nan, gradient) if what == "loss" else (loss, gradient * np.inf)
@@ -116,7 +116,7 @@ class Poisoned:
 
 def data():
     x = np.random.default_rng(3).standard_normal((100, 6))
-    return x, np.abs(x)
+    return np.arange(len(x)), x, np.abs(x)
 
 
 @pytest.mark.parametrize("what", ["loss", "gradient"])

@@ -42,9 +42,11 @@ def test_gradient_equals_torch_autograd():
     random = np.random.default_rng(1)
     nam = NeuralAdjointMap(9, random)
     x, y = random.standard_normal((2, 40, 9)).astype(np.float32)
-    loss, gradient = nam.loss_and_gradient(x, y)
+    weights = random.uniform(1, 5, (40, 1)).astype(np.float32)
+    loss, gradient = nam.loss_and_gradient(x, y, weights)
     torch, leaf, function = as_torch(nam)
-    theirs = ((function(torch.tensor(x)) - torch.tensor(y)) ** 2).sum()
+    squares = (function(torch.tensor(x)) - torch.tensor(y)) ** 2
+    theirs = (torch.tensor(weights) * squares).sum()
     theirs.backward()
     assert loss == pytest.approx(theirs.item(), rel=1e-5)
     np.testing.assert_allclose(gradient, leaf.grad.numpy(), rtol=1e-3, atol=1e-4)
@@ -68,7 +70,7 @@ def test_fit_equals_geomfum_from_the_same_weights():
     x = random.standard_normal((300, d)).astype(np.float32)
     y = (x @ random.standard_normal((d, d)) + 0.1 * np.sin(x)).astype(np.float32)
     settings = PaperRecipe()
-    ours.fit(x, y, settings, 60)
+    ours.fit(np.arange(len(x)), x, y, settings, 60)
     optimiser = torch.optim.Adam(theirs.parameters(), lr=1e-2, weight_decay=1e-5)
     for _ in range(60):
         optimiser.zero_grad()
@@ -78,6 +80,19 @@ def test_fit_equals_geomfum_from_the_same_weights():
         np.testing.assert_allclose(ours(x), theirs(torch.tensor(x)).numpy(), atol=2e-3)
 
 
+def test_rows_at_one_vertex_count_as_one_row_of_their_mean():
+    """The same loss at every step as on all rows, one by one."""
+    random = np.random.default_rng(4)
+    x, vertices = random.standard_normal((30, 6)), random.integers(0, 30, 200)
+    y = np.abs(x[vertices]) + 0.3 * random.standard_normal((200, 6))
+    merged, single = (NeuralAdjointMap(6, np.random.default_rng(0), dtype=float) for _ in range(2))
+    for steps in (1, 20):
+        apart = single.fit(np.arange(200), x[vertices], y, PaperRecipe(), steps)
+        together = merged.fit(vertices, x, y, PaperRecipe(), steps)
+        assert together[0] == pytest.approx(apart[0], rel=1e-9)
+    np.testing.assert_allclose(merged.parameters, single.parameters, rtol=1e-6, atol=1e-9)
+
+
 def test_fit_has_the_same_bits_for_any_number_of_threads():
     random = np.random.default_rng(3)
     x, y = random.standard_normal((2, 8000, 8))
@@ -85,7 +100,7 @@ def test_fit_has_the_same_bits_for_any_number_of_threads():
     for threads in (1, 2):
         with workers(threads) as pool:
             nam = NeuralAdjointMap(8, np.random.default_rng(0))
-            nam.fit(x, y, PaperRecipe(refine_rows=4000), 5, pool)
+            nam.fit(np.arange(len(x)), x, y, PaperRecipe(refine_rows=4000), 5, pool)
             results.append(nam.parameters)
     assert np.array_equal(*results)
 
@@ -101,7 +116,7 @@ def test_a_sample_of_the_rows_serves_all_of_them():
     errors = {}
     for rows in (0, 1000):
         nam = NeuralAdjointMap(20, np.random.default_rng(0))
-        nam.fit(x, y, PaperRecipe(refine_rows=rows), 100)
+        nam.fit(np.arange(len(x)), x, y, PaperRecipe(refine_rows=rows), 100)
         errors[rows] = ((nam(x) - y) ** 2).mean()
     assert errors[1000] < 1.3 * errors[0] < 0.3 * y.var()
 
@@ -110,12 +125,15 @@ def test_a_larger_map_starts_from_what_the_smaller_one_knows():
     random = np.random.default_rng(8)
     x, y = curved(random, 800)
     small = NeuralAdjointMap(12, random)
-    small.fit(x[:, :12], y[:, :12], PaperRecipe(), 200)
+    small.fit(np.arange(len(x)), x[:, :12], y[:, :12], PaperRecipe(), 200)
     grown, fresh = NeuralAdjointMap(20, random, small), NeuralAdjointMap(20, random)
     narrow = np.where(np.arange(20) < 12, x, 0)  # the new coordinates say nothing
     known = np.abs(grown(narrow)[:, :12] - small(x[:, :12]))
     assert known.max() < 1e-4
-    assert grown.fit(x, y, PaperRecipe(), 30)[0] < 0.7 * fresh.fit(x, y, PaperRecipe(), 30)[0]
+    assert (
+        grown.fit(np.arange(len(x)), x, y, PaperRecipe(), 30)[0]
+        < 0.7 * fresh.fit(np.arange(len(x)), x, y, PaperRecipe(), 30)[0]
+    )
 
 
 def test_stages_are_the_papers():

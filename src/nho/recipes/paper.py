@@ -175,9 +175,8 @@ class ReciprocalLoop:
 
     def map(self) -> np.ndarray:
         """(n_partial,) vertices of the full shape: align, then search the support (Eq. 19, 20)."""
-        dimension = self._recipe.spectral_modes
-        if not self._recipe.align_all_modes:
-            dimension = min(dimension, len(self.first_c))
+        # No more modes than anchors: C would not be determined ("Effect of the Anchor Budget").
+        dimension = min(self._recipe.spectral_modes, len(self.first_c))
         psi = self.modes.functions[:, :dimension]
         phi = self._spectra.partial_basis.functions[:, :dimension]
         p, q = self.anchors_c.T

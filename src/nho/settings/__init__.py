@@ -136,7 +136,6 @@ class PaperRecipe(Recipe):
     distortion_front: int = 120  # nearest vertices on the full shape, where their images are sought
     distortion_misses: Misses = "largest"  # images outside count as the largest front, or their own
     distortion_threshold: float = 0.42  # matches below it become anchors of the next round
-    align_all_modes: bool = True  # with fewer anchors than modes, too: the C of least norm
     fresh_moments: bool = True  # of Adam at every round
     plain_region: PlainRegion = "indicator"  # where coordinates=laplacian: s > 1/2, image or energy
 
