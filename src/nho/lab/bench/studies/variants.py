@@ -11,6 +11,7 @@ from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import select
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
+from nho.lab.bench.studies.claims import Claim
 from nho.lab.bench.studies.scoreboard import (
     BOTH,
     TITLES,
@@ -38,6 +39,7 @@ class OneCondition:
         The values that a quick run takes.
     published : str
         Table of the paper with the same rows.
+    claims : ((value, other value, what the paper says of the change), ...)
     """
 
     def __init__(
@@ -50,11 +52,12 @@ class OneCondition:
         quick: tuple[str, ...],
         published: str,
         note: str,
+        claims: tuple[tuple[str, str, Claim], ...],
         number_axis: str = "",
     ) -> None:
         self.name, self.title, self.note = name, title, note
         self.column, self.values, self.published = column, values, published
-        self._quick, self._axis = quick, number_axis
+        self._quick, self._axis, self._claims = quick, number_axis, claims
         self.study = Study(name, title, question, self.plan, self.report)
 
     def plan(self, request: StudyRequest) -> list[MatchTask]:
@@ -86,11 +89,23 @@ class OneCondition:
         table = Table(
             self.name,
             self.title,
-            f"{counted(rows)}. {self.note} Published: preset paper's recipe on CUTS'24.",
+            f"{counted(rows)}. {self.note} Published: preset paper's recipe on CUTS'24. "
+            + self._judged(rows),
             (tuple((TITLES[column], 1) for column in BOTH),),
             (*sections, theirs),
         )
         return Findings([table], self._figures(rows, present, theirs, folder))
+
+    def _judged(self, rows: list[ResultRow]) -> str:
+        """The paper's claims, method by method."""
+        words = []
+        for method in methods_of(rows):
+            by_value = [
+                (claim, *(chosen(rows, method=method, **{self.column: v}) for v in values))
+                for *values, claim in self._claims
+            ]
+            words += [f"{method}:", *(claim.judged(*both) for claim, *both in by_value)]
+        return " ".join(words)
 
     def _figures(
         self, rows: list[ResultRow], present: list[str], theirs: Section, folder: Path
@@ -159,6 +174,18 @@ SAMPLING = OneCondition(
     ("geodesic", "euclidean", "random"),
     "anchor-sampling",
     "25 anchors at annotated vertices of the partial shape.",
+    (
+        (
+            "geodesic",
+            "euclidean",
+            Claim("Euclidean sampling hardly changes the error", "geodesic_error", "stays", 1),
+        ),
+        (
+            "geodesic",
+            "random",
+            Claim("random anchors are worse than spread ones", "geodesic_error", "rises"),
+        ),
+    ),
 )
 BUDGET = OneCondition(
     "budget",
@@ -177,6 +204,11 @@ BUDGET = OneCondition(
     ("5", "25", "100"),
     "anchor-number",
     "Anchors by geodesic farthest-point sampling.",
+    (
+        ("5", "25", Claim("IoU rises from 5 to 25 anchors", "iou", "rises")),
+        ("5", "25", Claim("the error falls from 5 to 25 anchors", "geodesic_error", "falls")),
+        ("25", "100", Claim("it falls on from 25 to 100", "geodesic_error", "falls")),
+    ),
     "anchors",
 )
 DISCRETISATION = OneCondition(
@@ -195,6 +227,10 @@ DISCRETISATION = OneCondition(
     "discretization",
     "Faces of the full shape left by quadric edge collapse; the partial shape stays as it is. "
     "Errors are measured on the full shape as it was, onto which the answers are laid back.",
+    (
+        ("0.5", "0.05", Claim("IoU hardly changes from 50 to 5 %", "iou", "stays", 3)),
+        ("0.5", "0.05", Claim("the error rises from 50 to 5 %", "geodesic_error", "rises")),
+    ),
     "share of the faces",
 )
 
