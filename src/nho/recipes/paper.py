@@ -204,9 +204,15 @@ class ReciprocalLoop:
         """(n_partial,) the map of the last round after dense refinement (App. D)."""
         with self._run.clock.time("refinement"):
             target = self.map()
-        if self._recipe.refinement == "none":
-            return target
         spectra, recipe = self._spectra, self._recipe
+        if recipe.refinement == "none":
+            return target
+        if (m := len(self.first_c)) < recipe.refine_first:
+            self.warnings.append(
+                f"{m} anchors determine {m} dimensions, so the maps of the loop have {m}; "
+                f"refinement starts at {recipe.refine_first} all the same, since all it takes "
+                "over is a map"
+            )
         support = np.flatnonzero(self.region_score() > 0.5)
         partial_weights = full_weights = None
         if recipe.refine_scaling == "area":
