@@ -16,6 +16,8 @@ import nho.cli.match
 from nho.cli import main
 from nho.cli.app import COMMANDS as OVERVIEW
 from nho.cli.app import load
+from nho.evaluation.ground_truth import read_ground_truth
+from nho.evaluation.metrics import evaluate
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import cut_by_plane, sphere
 from nho.problem.result import MatchResult
@@ -269,6 +271,26 @@ def test_eval_compares_with_the_truth(work, matched):
     assert all(0 <= scores[name] <= 100 for name in ("iou", "precision", "recall", "f1"))
 
 
+def test_eval_under_another_rule_changes_the_region_scores_alone(work, matched, call):
+    truth = read_ground_truth(
+        work / "truth.map",
+        Mesh.read(matched[0] / "partial.ply"),
+        full := Mesh.read(matched[0] / "full.ply"),
+    )
+    scores = {}
+    for rule in ("usual", "near", "images"):
+        code, out, _ = call(
+            "eval", "result", "--ground-truth", "truth.map", "--region-truth", rule, "--json"
+        )
+        assert code == 0
+        scores[rule] = json.loads(out)
+        own = evaluate(MatchResult.load(matched[0]), full, truth.under(rule, full))
+        assert scores[rule] == pytest.approx(own.as_dict(), nan_ok=True)
+    assert scores["images"]["iou"] != scores["usual"]["iou"]
+    errors = [{k: v for k, v in s.items() if k.startswith("geodesic")} for s in scores.values()]
+    assert errors[0] == errors[1] == errors[2]
+
+
 def test_a_result_with_the_former_name_of_its_description_can_be_evaluated(matched, call, tmp_path):
     shutil.copytree(matched[0], tmp_path / "older")
     (tmp_path / "older" / "result.json").rename(tmp_path / "older" / "settings.json")
@@ -309,6 +331,10 @@ def test_eval_json_has_no_nan_when_nothing_is_known(work, matched, call, tmp_pat
         (["foreign", "--ground-truth", "truth.map"], ["foreign", "no result here"]),
         (["result", "--ground-truth", "absent.map"], ["absent.map", "no such file"]),
         (["result", "--ground-truth", "template.obj"], ["template.obj"]),
+        (
+            ["result", "--ground-truth", "truth.map", "--region-truth", "strict"],
+            ["'strict'", "usual, near, images"],
+        ),
     ],
 )
 def test_bad_input_of_eval_is_refused(matched, call, arguments, parts):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nho.errors import InputError
-from nho.evaluation.ground_truth import read_ground_truth, region_around
+from nho.evaluation.ground_truth import GroundTruth, read_ground_truth, region_around
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
@@ -101,6 +101,38 @@ def test_the_region_of_one_image_is_its_ring():
     distances = distances_from(edge_graph(FULL), np.array([7]))[0]
     region = region_around(FULL, points)
     assert region[7] and np.array_equal(region, distances <= 1.5 * FULL.mean_edge_length)
+
+
+@pytest.mark.parametrize(("rule", "reach"), [("usual", 1.5), ("near", 1.2), ("images", 0)])
+def test_a_rule_is_how_far_the_region_reaches_from_the_images(tmp_path, rule, reach):
+    truth = read_ground_truth(write(tmp_path / "gt.map", TRUTH), PARTIAL, FULL)
+    near = distances_from(edge_graph(FULL), TRUTH[TRUTH >= 0]).min(axis=0)
+    found = truth.under(rule, FULL)
+    assert found.points is truth.points
+    assert np.array_equal(found.region, near <= reach * FULL.mean_edge_length)
+
+
+def test_the_images_lie_inside_near_and_that_inside_the_usual_region():
+    coarse = SurfacePoints.at_vertices(FULL, TRUTH[::7])  # few, so that every rule leaves gaps
+    truth = GroundTruth(coarse, region_around(FULL, coarse))
+    images, near, usual = (truth.under(r, FULL).region for r in ("images", "near", "usual"))
+    assert (images <= near).all() and (near <= usual).all()
+    assert 0 < images.sum() < near.sum() < usual.sum() < len(FULL.vertices)
+
+
+def test_a_region_of_the_file_is_the_usual_one_only(tmp_path):
+    region = np.arange(len(FULL.vertices)) % 3 == 0
+    np.savez(tmp_path / "gt.npz", vertex_map=TRUTH, region=region)
+    truth = read_ground_truth(tmp_path / "gt.npz", PARTIAL, FULL)
+    assert np.array_equal(truth.under("usual", FULL).region, region)
+    images = np.isin(np.arange(len(FULL.vertices)), TRUTH)
+    assert np.array_equal(truth.under("images", FULL).region, images)
+
+
+def test_an_unknown_rule_is_refused_with_the_known_ones():
+    truth = GroundTruth(SurfacePoints.at_vertices(FULL, TRUTH), np.ones(len(FULL.vertices), bool))
+    with pytest.raises(InputError, match="'strict' is unknown; choose one of usual, near, images"):
+        truth.under("strict", FULL)
 
 
 def test_no_image_at_all_is_an_empty_region():

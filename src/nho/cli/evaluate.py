@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from nho.cli.options import AsJson, ResultFolder
+from nho.cli.options import AsJson, RegionTruth, ResultFolder
 from nho.evaluation.ground_truth import read_ground_truth
 from nho.evaluation.metrics import Evaluation, evaluate
 from nho.geometry.mesh import Mesh
@@ -21,19 +21,20 @@ def eval_command(
         Path,
         typer.Option("--ground-truth", metavar="FILE", help=".map, .txt, .baryc_gt, .csv or .npz."),
     ],
+    region_truth: RegionTruth = "usual",
     as_json: AsJson = False,
 ) -> None:
     """Compare RESULT with a known map: geodesic error and region scores.
 
     Errors are edge-graph distances on the full shape over the square root of its area, times
-    100. If the ground truth has no region, the region is taken as every full vertex within 1.5
-    mean edge lengths of a true image.
+    100. True images are the full vertices nearest to the known partners of partial vertices; how
+    near another vertex is to them is measured along edges.
 
     Example: `nho eval result --ground-truth scan_template.map`
     """
     answer = MatchResult.load(result)
     partial, full = Mesh.read(result / "partial.ply"), Mesh.read(result / "full.ply")
-    truth = read_ground_truth(ground_truth, partial, full)
+    truth = read_ground_truth(ground_truth, partial, full).under(region_truth, full)
     scores = evaluate(answer, full, truth)
     if as_json:
         typer.echo(json.dumps(finite_or_none(scores.as_dict())))

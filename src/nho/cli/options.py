@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nho.evaluation.ground_truth import REGION_RULES
 from nho.settings import Settings, preset
 
 PartialFile = Annotated[Path, typer.Argument(metavar="PARTIAL", help="The partial surface (scan).")]
@@ -22,6 +23,15 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the initial we
 Threads = Annotated[int | None, typer.Option("--threads", help="Worker threads; 0 = every core.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Summary as JSON on stdout.")]
+RegionTruth = Annotated[
+    str,
+    typer.Option(
+        "--region-truth",
+        metavar="RULE",
+        help="What the true region is. "
+        + " ".join(f"`{name}`: {rule.words}." for name, rule in REGION_RULES.items()),
+    ),
+]
 Scheduler = Annotated[
     str | None,
     typer.Option(

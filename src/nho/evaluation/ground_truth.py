@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
@@ -16,8 +17,42 @@ from nho.problem.anchors import read_anchors
 from nho.runtime.input_file import LARGE, blaming, read_text
 from nho.runtime.npz import load_arrays
 
-_REGION_REACH = 1.5  # mean edge lengths: a vertex this close to a true image is in the region
 _WEIGHT_ERROR = 0.01  # by which three weights may miss a sum of 1: files hold few digits
+
+
+class RegionRule(NamedTuple):
+    """Which vertices of the full shape count as the true region.
+
+    Attributes
+    ----------
+    reach : float
+        Mean edge lengths: a vertex this close, along edges, to a true image is inside.
+    words : str
+        The rule, to be read after "the true region is".
+    """
+
+    reach: float
+    words: str
+
+
+REGION_RULES = {
+    "usual": RegionRule(
+        1.5,
+        "what the file or data set says, otherwise every full vertex within 1.5 mean edge lengths "
+        "of a true image",
+    ),
+    "near": RegionRule(1.2, "every full vertex within 1.2 mean edge lengths of a true image"),
+    "images": RegionRule(0.0, "the full vertices nearest to the true images alone"),
+}
+
+
+def region_rule(name: str) -> RegionRule:
+    """A rule by its name."""
+    if name not in REGION_RULES:
+        raise InputError(
+            f"region truth {name!r} is unknown; choose one of {', '.join(REGION_RULES)}"
+        )
+    return REGION_RULES[name]
 
 
 @dataclass(frozen=True)
@@ -33,6 +68,22 @@ class GroundTruth:
 
     points: SurfacePoints
     region: np.ndarray
+
+    def under(self, rule: str, full: Mesh) -> GroundTruth:
+        """The same map with the region by another rule.
+
+        Parameters
+        ----------
+        rule : {"usual", "near", "images"}
+            "usual": the region as it is. "near": every vertex of ``full`` within 1.2 mean edge
+            lengths, along edges, of the image of a partial vertex. "images": the vertices nearest
+            to those images alone.
+        full : Mesh
+        """
+        reach = region_rule(rule).reach
+        if rule == "usual":
+            return self
+        return replace(self, region=region_around(full, self.points, reach))
 
 
 def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTruth:
@@ -105,11 +156,16 @@ def _check_points(path: Path, points: SurfacePoints, partial: Mesh, full: Mesh) 
         )
 
 
-def region_around(full: Mesh, points: SurfacePoints) -> np.ndarray:
-    """(n_full,) bool: vertices within 1.5 mean edge lengths, along edges, of a true image."""
+def region_around(
+    full: Mesh, points: SurfacePoints, reach: float = REGION_RULES["usual"].reach
+) -> np.ndarray:
+    """(n_full,) bool: vertices within ``reach`` mean edge lengths, along edges, of a true image.
+
+    A true image is the vertex of ``full`` nearest to one of the ``points``.
+    """
     images = np.unique(points.nearest_vertex(full)[points.face >= 0])
-    reach = _REGION_REACH * full.mean_edge_length
-    near = dijkstra(edge_graph(full), directed=False, indices=images, min_only=True, limit=reach)
+    limit = reach * full.mean_edge_length
+    near = dijkstra(edge_graph(full), directed=False, indices=images, min_only=True, limit=limit)
     return np.isfinite(near)
 
 

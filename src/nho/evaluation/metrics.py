@@ -43,7 +43,10 @@ class Evaluation:
 
 
 def evaluate(result: MatchResult, full: Mesh, truth: GroundTruth) -> Evaluation:
-    """Compare a result with the truth; ``full`` is the mesh as it was given to `match`."""
+    """Compare a result with the truth; ``full`` is the mesh as it was given to `match`.
+
+    For region scores under another rule, give ``truth.under(rule, full)``.
+    """
     known = truth.points.face >= 0
     matched = known & (result.face >= 0)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from typer.testing import CliRunner
 
@@ -56,6 +58,7 @@ def test_a_row_that_says_something_else_is_not_reproduced(made, tmp_path):
         (["--families", "pfarm"], "no evaluation data"),
         (["--data", "/nowhere/at/all"], "no such folder"),
         (["--seeds", "one"], "--seeds"),
+        (["--region-truth", "strict"], "'strict' is unknown; choose one of usual, near, images"),
         (["--rerun", "matches.csv"], "--rerun"),
         (["--rerun", "/nowhere.csv:1"], "no such file"),
     ],
@@ -65,6 +68,35 @@ def test_a_wrong_word_is_one_sentence(words, told, tmp_path):
     assert isinstance(done.exception, NhoError)
     assert told in str(done.exception)
     assert not (tmp_path / "out" / "report.html").exists()
+
+
+def iou_and_errors(out):
+    """Two columns of the table and the note beneath it."""
+    lines = (out / "units" / "units.md").read_text(encoding="utf-8").splitlines()
+    heads = next(line for line in lines if "IoU" in line).split("|")
+    iou, error = (next(i for i, h in enumerate(heads) if w in h) for w in ("IoU", "error"))
+    cells = [line.split("|") for line in lines if line.startswith("|")][2:]
+    return [row[iou] for row in cells], [row[error] for row in cells], lines[-1]
+
+
+def test_another_rule_for_the_true_region_changes_iou_alone_and_measures_nothing(made, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(made, out)
+    measured, rows = (out / "matches.csv").read_bytes(), (out / "units" / "rows.csv").read_bytes()
+    usual = iou_and_errors(out)
+    done = CliRunner().invoke(app, [*RUN, "--region-truth", "images", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert (out / "matches.csv").read_bytes() == measured
+    assert (out / "units" / "rows.csv").read_bytes() == rows
+    images = iou_and_errors(out)
+    assert images[0] != usual[0] and images[1] == usual[1]
+    assert "nearest to the true images alone" in images[2]
+    row = read_rows(out / "matches.csv")[0]
+    assert f"{float(row['iou_images']):.1f}" in images[0][1]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "--region-truth images" in page.partition("Made by")[2]
+    assert "nearest to the true images alone" in page
+    assert "true images" not in (made / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

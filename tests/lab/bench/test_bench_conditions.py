@@ -174,6 +174,21 @@ def test_scores_are_those_of_the_public_evaluation(whole, piece, pair):
     assert ours["geodesic_error_p95"] <= ours["geodesic_error_worst"]
 
 
+def test_the_region_is_judged_under_every_rule_at_once(pair, result):
+    near = pair.truth.under("near", pair.full).region
+    found = judge(replace(result, region=near), present(pair, Conditions())).as_dict()
+    assert found["iou_near"] == found["precision_near"] == found["recall_near"] == 100
+    assert found["recall_images"] == 100 > found["precision_images"] == found["iou_images"]
+    for rule, suffix in (("usual", ""), ("near", "_near"), ("images", "_images")):
+        truth = pair.truth.under(rule, pair.full)
+        scores = nho.evaluate(replace(result, region=near), pair.full, truth)
+        for name in ("iou", "precision", "recall", "f1"):
+            assert found[name + suffix] == pytest.approx(getattr(scores, name))
+        share = pair.full.vertex_areas[truth.region].sum() / pair.full.area
+        assert found["true_area" + suffix] == pytest.approx(100 * share)
+    assert found["true_area_images"] < found["true_area_near"]
+
+
 def test_risk_of_the_surer_half():
     errors = np.array([4.0, 1.0, 3.0, 0.0])
     assert risk_half(errors, -errors) == pytest.approx(0.5 / 2)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import lookup
 from nho.lab.bench.run_studies import run_studies
-from nho.lab.bench.scores import PCK_THRESHOLDS, RISK_COVERAGES, TRUST_BINS
+from nho.lab.bench.scores import (
+    PCK_THRESHOLDS,
+    REGION_SCORES,
+    RISK_COVERAGES,
+    TRUST_BINS,
+    shown_under,
+)
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.confidence import reliability
 from nho.lab.bench.studies.main_tables import ROTATIONS
+from nho.lab.bench.studies.pictures import _case
+from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.tasks import KEYS, MatchTask
 
 REQUEST = StudyRequest(None, ("synthetic",))
@@ -27,7 +37,8 @@ def made_up(task, error=None, iou=None) -> dict[str, str]:
         errors = " ".join(f"{value:.3f}" for value in random.uniform(1, 3, 5))
         return {**task.keys, "errors": errors, "version": "0", "settings_hash": "0"}
     scores = dict.fromkeys(task.columns, "")
-    scores |= {name: f"{random.uniform(50, 90):.3f}" for name in ("precision", "recall", "f1")}
+    shares = [name for name in scores if name.startswith(REGION_SCORES)]
+    scores |= {name: f"{random.uniform(50, 90):.3f}" for name in shares}
     scores |= {"geodesic_error": f"{error or random.uniform(1, 3):.4f}"}
     scores |= {"geodesic_error_vertex": scores["geodesic_error"], "scale": "1"}
     scores |= {"iou": f"{iou or random.uniform(60, 95):.3f}", "seconds": "1"}
@@ -35,7 +46,7 @@ def made_up(task, error=None, iou=None) -> dict[str, str]:
     scores["pck"] = " ".join(map(str, np.linspace(2, 100, len(PCK_THRESHOLDS))))
     scores["risk"] = " ".join(map(str, RISK_COVERAGES))
     scores["trust"] = " ".join(["10 0.5 0.6"] * (len(TRUST_BINS) - 1))
-    return {**scores, **task.keys}
+    return shown_under("usual", {**scores, **task.keys})
 
 
 @pytest.fixture
@@ -81,6 +92,62 @@ def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path, no_d
     table = STUDIES["main"].report(request, rows, tmp_path).tables[0]
     values = [cell.value for cell in cells(table, 0, "nearest")]
     assert values == pytest.approx([1.0, 3.0, 1.0, 3.0, 2.0])
+
+
+def test_main_shows_cuts24_as_printed_beside_the_cuts_of_shrec16(tmp_path, no_drawing):
+    tasks = [MatchTask("shrec16_cuts", f"p{number}", "nearest") for number in range(2)]
+    rows = [made_up(task) for task in tasks]
+    error, region, truth = STUDIES["main"].report(REQUEST, rows, tmp_path).tables
+    fields = {"dataset": "cuts24", "method": "nho", "scale": "default", "rotation": "unrotated"}
+    printed = {m: lookup(**fields, metric=m).number for m in ("geodesic_error", "iou", "recall")}
+    assert cells(error, 1, "NHO")[0].value == printed["geodesic_error"]
+    assert cells(region, 1, "NHO")[0].value == cells(truth, 1, "NHO")[1].value == printed["iou"]
+    for table in (error, region, truth):
+        assert "SHREC'16 CUTS are of CUTS'24: same maker and classes, other pairs" in table.note
+
+
+def test_main_shows_region_scores_under_every_rule_whichever_is_chosen(tmp_path, no_drawing):
+    task = MatchTask("pfaust_h", "p", "nearest")
+    scores = {"iou": "70", "iou_near": "60", "iou_images": "50", "true_area_images": "45.8"}
+    row = {**made_up(task), **scores}
+    for rule, iou in (("usual", 70), ("near", 60), ("images", 50)):
+        shown = [shown_under(rule, row)]
+        _, region, table = STUDIES["main"].report(REQUEST, shown, tmp_path).tables
+        assert cells(region, 0, "nearest")[0].value == iou
+        found = [cells(table, 0, f"nearest, {one}")[1].value for one in ("usual", "near", "images")]
+        assert found == [70, 60, 50]
+        assert cells(table, 0, "nearest, images")[0].value == 45.8
+
+
+@pytest.mark.parametrize(("family", "area"), [("pfaust_m", "60.6"), ("pfaust_h", "55.0")])
+def test_the_printed_rows_of_fspm_give_the_size_of_the_true_region_away(family, area):
+    table = region_truth_table([made_up(MatchTask(family, "p", "nearest"))])
+    assert [cell.text for cell in cells(table, 1, "FSPM")][::3] == [area, "85.00"]
+    assert [cell.text for cell in cells(table, 1, "NHO")][0] == "-"
+
+
+def test_fspm_gives_nothing_away_where_it_marks_parts_of_shapes_nor_where_nothing_is_printed():
+    rows = [made_up(MatchTask(family, "p", "nearest")) for family in ("cuts24", "tosca")]
+    table = region_truth_table(rows)
+    assert len(table.sections) == 3  # none of the paper for tosca
+    assert [label for label, _ in table.sections[1].rows] == ["NHO"]
+
+
+def test_regions_by_rule_are_shown_for_input_as_given_only(tmp_path, no_drawing):
+    turned = MatchTask("synthetic", "p", "nearest", Conditions(rotate=1))
+    tables = STUDIES["main"].report(REQUEST, [made_up(turned)], tmp_path).tables
+    assert tables and "region-truth" not in [table.name for table in tables]
+
+
+def test_pictures_show_the_true_region_by_the_chosen_rule():
+    family, name = REQUEST.pairs()[0]
+    sizes = []
+    for rule in ("usual", "near", "images"):
+        case = _case(replace(REQUEST, region_truth=rule), family, name, (), Conditions())
+        expected = FAMILIES[family].load(None, name).truth.under(rule, case.pair.full).region
+        np.testing.assert_array_equal(case.pair.truth.region, expected)
+        sizes.append(expected.sum())
+    assert len(set(sizes)) == 3
 
 
 def test_ablation_stands_beside_the_published_one(tmp_path, no_drawing):

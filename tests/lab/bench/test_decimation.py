@@ -76,3 +76,13 @@ def test_the_same_mesh_and_share_give_the_same_coarse_mesh(whole):
     one, other = decimated(whole, 0.3), decimated(whole, 0.3)
     np.testing.assert_array_equal(one.vertices, other.vertices)
     np.testing.assert_array_equal(one.faces, other.faces)
+
+
+@pytest.mark.parametrize("rule", ["usual", "near", "images"])
+def test_the_region_by_every_rule_is_that_of_the_fine_mesh(pair, rule):
+    found = present(pair, Conditions(full_faces=0.2, rotate=1))
+    coarse, region = found.finer.coarse, found.truth_under(rule).region
+    fine = pair.truth.under(rule, pair.full).region
+    nearest = np.linalg.norm(coarse.vertices[:, None] - pair.full.vertices, axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(region, fine[nearest])
+    assert found.truth_under(rule).points is found.pair.truth.points

@@ -7,7 +7,7 @@ alike. Both meshes lie in the same place: points go to the closest point of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -33,6 +33,8 @@ class Decimation:
         ``fine`` is.
     nearest : (n_fine,) int array
         The vertex of ``coarse`` nearest to each of ``fine``.
+    nearest_fine : (n_coarse,) int array
+        The vertex of ``fine`` nearest to each of ``coarse``.
     """
 
     fine: Mesh
@@ -40,19 +42,26 @@ class Decimation:
     fine_truth: GroundTruth
     coarse_truth: GroundTruth
     nearest: np.ndarray
+    nearest_fine: np.ndarray
 
     @classmethod
     def of(cls, fine: Mesh, truth: GroundTruth, share: float) -> Decimation:
         """Keep about ``share`` of the faces."""
         coarse = decimated(fine, share)
-        region = truth.region[cKDTree(fine.vertices).query(coarse.vertices)[1]]
+        nearest_fine = np.asarray(cKDTree(fine.vertices).query(coarse.vertices)[1])
         return cls(
             fine,
             coarse,
             truth,
-            GroundTruth(_laid_on(coarse, fine, truth.points), region),
+            GroundTruth(_laid_on(coarse, fine, truth.points), truth.region[nearest_fine]),
             np.asarray(cKDTree(coarse.vertices).query(fine.vertices)[1]),
+            nearest_fine,
         )
+
+    def truth_under(self, rule: str) -> GroundTruth:
+        """The truth on ``coarse`` with the region by another rule, which is applied on ``fine``."""
+        region = self.fine_truth.under(rule, self.fine).region
+        return replace(self.coarse_truth, region=region[self.nearest_fine])
 
     def lifted(self, points: SurfacePoints) -> SurfacePoints:
         """Points of the coarse mesh on the fine one; missing ones stay missing."""

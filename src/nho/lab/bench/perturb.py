@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nho.errors import InputError
+from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.alignment import random_rotation
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import METHODS as SAMPLINGS
@@ -149,6 +150,12 @@ class PresentedPair:
     anchors: np.ndarray
     bad: np.ndarray
     finer: Decimation | None = None
+
+    def truth_under(self, rule: str) -> GroundTruth:
+        """The truth with the region by another rule; decimation does not change the region."""
+        if self.finer is not None:
+            return self.finer.truth_under(rule)
+        return self.pair.truth.under(rule, self.pair.full)
 
 
 def present(pair: AnnotatedPair, conditions: Conditions) -> PresentedPair:

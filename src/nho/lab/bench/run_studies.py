@@ -25,10 +25,12 @@ from pathlib import Path
 from nho.batch.lock import BENCH_STATE, folder_lock, refuse_links
 from nho.batch.summary import FORMULA_SIGNS
 from nho.errors import CannotWrite, InputError, NhoError
+from nho.evaluation.ground_truth import REGION_RULES
 from nho.lab.bench.engine import Callback, execute, rows_of, shown_name
 from nho.lab.bench.latex import latex
 from nho.lab.bench.report_page import StudyReport, write_report_page
 from nho.lab.bench.rowfile import ResultRow, read_rows
+from nho.lab.bench.scores import shown_under
 from nho.lab.bench.studies import STUDIES, Findings, Study, StudyRequest
 from nho.lab.bench.tabular import markdown
 from nho.lab.bench.tasks import MatchTask, Task
@@ -156,20 +158,26 @@ def _reported(
 ) -> StudyReport:
     """Write the files of one study."""
     place = folder(out, study.name)
+    rule = request.region_truth
+    words = f"{REGION_RULES[rule].words} (--region-truth {rule})"
+    told = "" if rule == "usual" else f"Unless a table names its rule, the true region is {words}."
     if measures and not rows:
         findings = Findings(notes=["Every run failed; there is nothing to show."])
     else:
-        findings = study.report(study.narrowed(request), rows, place)
+        shown = [shown_under(rule, row) for row in rows]
+        findings = study.report(study.narrowed(request), shown, place)
     files = list(findings.files)
     if rows:
         write_whole(place / "rows.csv", _as_csv(rows))
         files.append(place / "rows.csv")
     for table in findings.tables:
-        for suffix, text in ((".md", markdown(table)), (".tex", latex(table))):
+        # A file may be read without the page, which says it once.
+        alone = replace(table, note=f"{table.note} {told}".strip())
+        for suffix, text in ((".md", markdown(alone)), (".tex", latex(alone))):
             path = place / f"{table.name}{suffix}"
             write_whole(path, text)
             files.append(path)
-    findings = replace(findings, files=files)
+    findings = replace(findings, files=files, notes=[*findings.notes, *filter(None, [told])])
     return StudyReport(study, findings, command.replace("{study}", study.name), failed)
 
 

@@ -1,12 +1,17 @@
-"""Everything that is measured of one answer: errors, region, wrong anchors found, confidence."""
+"""Everything that is measured of one answer: errors, region, wrong anchors found, confidence.
+
+The region is judged under every rule of `nho.evaluation.ground_truth`; which one the reports show
+is chosen afterwards, by `shown_under`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from nho.evaluation.ground_truth import REGION_RULES
 from nho.evaluation.metrics import geodesic_errors, region_scores
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
@@ -17,6 +22,7 @@ from nho.recipes.guided.confidence import RADIUS
 PCK_THRESHOLDS = np.arange(1, 51) / 2  # errors x100
 RISK_COVERAGES = np.arange(1, 21) / 20  # shares of the vertices, most confident first
 TRUST_BINS = np.linspace(0, 1, 11)  # of confidence
+REGION_SCORES = ("iou", "precision", "recall", "f1", "true_area")  # each under every rule
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,17 @@ class Scores:
     precision: float
     recall: float
     f1: float
+    true_area: float  # share of the full area that is the true region
+    iou_near: float
+    precision_near: float
+    recall_near: float
+    f1_near: float
+    true_area_near: float
+    iou_images: float
+    precision_images: float
+    recall_images: float
+    f1_images: float
+    true_area_images: float
     seconds: float  # of the whole match, spectra included
     suspects: float  # anchors named as contradicting the others
     bad_found: float  # share of the wrong anchors that were named
@@ -61,7 +78,6 @@ def judge(result: MatchResult, given: PresentedPair) -> Scores:
     trust = result.confidence[matched]
     suspects = np.array(result.suspect_anchors, dtype=np.int64)
     named = np.isin(given.anchors[:, 0], result.anchors[suspects, 0])
-    region = region_scores(result.region, truth.region, full.vertex_areas)
     return Scores(
         geodesic_error=_over(np.mean, errors),
         geodesic_error_vertex=_over(np.mean, vertex_errors),
@@ -69,7 +85,7 @@ def judge(result: MatchResult, given: PresentedPair) -> Scores:
         geodesic_error_p95=_over(lambda values: np.percentile(values, 95), errors),
         geodesic_error_worst=_over(np.max, errors),
         matched=100 * float(matched.sum() / max(known.sum(), 1)),
-        **{name: 100 * value for name, value in region.items()},
+        **_region_scores(result.region, given),
         seconds=result.timings["total"],
         suspects=len(suspects),
         bad_found=100 * _over(np.mean, named[given.bad]),
@@ -84,6 +100,29 @@ def judge(result: MatchResult, given: PresentedPair) -> Scores:
         risk=_joined(risk_at_coverages(errors, trust)),
         trust=_joined(reliability(errors, trust).ravel()),
     )
+
+
+def _region_scores(found: np.ndarray, given: PresentedPair) -> dict[str, float]:
+    """Percentages by column, under every rule."""
+    areas = given.pair.full.vertex_areas
+    columns: dict[str, float] = {}
+    for rule in REGION_RULES:
+        truth = given.truth_under(rule).region
+        scores = region_scores(found, truth, areas)
+        scores["true_area"] = float(areas[truth].sum() / areas.sum())
+        suffix = "" if rule == "usual" else f"_{rule}"
+        columns |= {f"{name}{suffix}": 100 * value for name, value in scores.items()}
+    return columns
+
+
+def shown_under(rule: str, row: Mapping[str, str]) -> dict[str, str]:
+    """A row whose region scores are those of one rule.
+
+    Those of every rule, the usual one too, are there with its name behind theirs: `iou_usual`.
+    """
+    own = [name for name in REGION_SCORES if name in row]
+    named = {**row, **{f"{name}_usual": row[name] for name in own}}
+    return {**named, **{name: named[f"{name}_{rule}"] for name in own}}
 
 
 def risk_half(errors: np.ndarray, confidence: np.ndarray) -> float:

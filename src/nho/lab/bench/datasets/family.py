@@ -24,7 +24,8 @@ class Family:
     title : str
         As in a table.
     published : str
-        Name in the tables of the paper; "" = it is in none of them.
+        The data set whose figures in the paper stand beside ours: as a rule the same one, by its
+        key in `published.csv`; "" = none.
     listing : callable
         From the folder of data sets (None = ``NHO_DATA``) to loaders by the names of the pairs, in
         a fixed order. Reads no mesh. An `InputError` says which files go where, if they are not
@@ -62,11 +63,11 @@ class Family:
 
 
 def _pfaust(kind: str, same: bool) -> Family:
-    title = f"PFAUST-{kind.upper()}"
+    name = f"pfaust_{kind}"
     return Family(
-        f"pfaust_{kind}" + "_same" * same,
-        title + " (same subject)" * same,
-        "" if same else title,
+        name + "_same" * same,
+        f"PFAUST-{kind.upper()}" + " (same subject)" * same,
+        "" if same else name,
         partial(pfaust.listing, kind=kind, same_subject=same),
     )
 
@@ -78,13 +79,13 @@ FAMILIES: dict[str, Family] = {
         _pfaust("h", False),
         _pfaust("m", True),
         _pfaust("h", True),
-        Family("pfarm", "PFARM", "PFARM", pfarm.listing),
+        Family("pfarm", "PFARM", "pfarm", pfarm.listing),
         Family("tosca", "cut TOSCA", "", tosca.listing),
         Family("tosca_pieces", "pieces of TOSCA", "", partial(tosca.listing, kind="piece")),
         Family("shrec16_cat", "SHREC'16 cat", "", shrec16.cat),
-        Family("shrec16_cuts", "SHREC'16 CUTS", "", partial(shrec16.listing, kind="cuts")),
+        Family("shrec16_cuts", "SHREC'16 CUTS", "cuts24", partial(shrec16.listing, kind="cuts")),
         Family("shrec16_holes", "SHREC'16 HOLES", "", partial(shrec16.listing, kind="holes")),
-        Family("cuts24", "CUTS'24", "CUTS'24", shrec16.cuts24),
+        Family("cuts24", "CUTS'24", "cuts24", shrec16.cuts24),
         Family("synthetic", "generated", "", synthetic.listing),
     )
 }

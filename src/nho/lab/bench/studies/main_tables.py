@@ -13,6 +13,7 @@ from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import METHODS, select
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
+from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.studies.scoreboard import (
     MEASURED,
     PUBLISHED_TITLE,
@@ -25,6 +26,7 @@ from nho.lab.bench.studies.scoreboard import (
     counted,
     methods_of,
     published_cells,
+    stand_ins,
 )
 from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
@@ -72,7 +74,7 @@ def _checkpoints(request: StudyRequest, method: str) -> tuple[str, ...]:
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
-    """Two kinds of tables, two kinds of curves."""
+    """Three kinds of tables, two kinds of curves."""
     families = list(dict.fromkeys(row["family"] for row in rows))
     tables = []
     for first in range(0, len(families), _SIDE_BY_SIDE):
@@ -80,6 +82,8 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         number = "" if not first else f"-{first // _SIDE_BY_SIDE + 1}"
         tables.append(_correspondence([r for r in rows if r["family"] in group], group, number))
     tables += [_localisation(chosen(rows, family=family), family) for family in families]
+    if as_given := setting(rows, *SETTINGS[0]):
+        tables.append(region_truth_table(as_given))
     return Findings(tables, _figures(rows, families, folder))
 
 
@@ -123,7 +127,10 @@ def _correspondence(rows: list[ResultRow], families: list[str], number: str) -> 
             ),
         )
         for key, title in METHODS.items()
-        if any(select(table="multidataset-geodesic", dataset=f, method=key) for f in families)
+        if any(
+            select(table="multidataset-geodesic", dataset=FAMILIES[f].published, method=key)
+            for f in families
+        )
     )
     columns = ("low",) * 5 * len(families)
     sections = [Section(MEASURED, ours, columns)]
@@ -133,7 +140,7 @@ def _correspondence(rows: list[ResultRow], families: list[str], number: str) -> 
         f"correspondence{number}",
         "Mean geodesic error ×100",
         f"{counted(rows)}. Rotated: mean of the trials of a pair. Intervals: bootstrap over "
-        "pairs. Published rows are of the paper's test pairs, not these.",
+        f"pairs. Published rows are of the paper's test pairs, not these.{stand_ins(families)}",
         (
             tuple((FAMILIES[family].title, 5) for family in families),
             (("default", 2), ("normalised", 2), ("", 1)) * len(families),
@@ -150,12 +157,14 @@ def _with_average(values: list[Cell]) -> list[Cell]:
 
 
 def _published(family: str, method: str, scale: str, rotation: str) -> Cell:
-    fields = {"dataset": family, "method": method, "scale": scale, "rotation": rotation}
+    fields = {"method": method, "scale": scale, "rotation": rotation}
+    fields["dataset"] = FAMILIES[family].published
     return published_cells([_ERROR], table="multidataset-geodesic", **fields)[0]
 
 
 def _localisation(rows: list[ResultRow], family: str) -> Table:
     """Region scores of one family."""
+    dataset = FAMILIES[family].published
 
     def ours(method: str) -> tuple[Cell, ...]:
         of_method = chosen(rows, method=method)
@@ -166,7 +175,7 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
             each
             for scale, rotation in _PRINTED
             for each in published_cells(
-                REGION, dataset=family, method=method, scale=scale, rotation=rotation
+                REGION, dataset=dataset, method=method, scale=scale, rotation=rotation
             )
         )
 
@@ -176,7 +185,7 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
     printed = [
         (title, theirs(key))
         for key, title in METHODS.items()
-        if select(dataset=family, method=key, metric="iou")
+        if select(dataset=dataset, method=key, metric="iou")
     ]
     if printed:
         sections.append(Section(PUBLISHED_TITLE, tuple(printed), better(REGION * 4)))
@@ -184,7 +193,7 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
     return Table(
         f"localisation-{family}",
         f"Region on {FAMILIES[family].title}: area-weighted percentages",
-        f"{counted(rows)}. Intervals: bootstrap over pairs.",
+        f"{counted(rows)}. Intervals: bootstrap over pairs.{stand_ins([family])}",
         (heads, tuple((TITLES[column], 1) for column in REGION) * 4),
         tuple(sections),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nho.lab.bench.datasets import FAMILIES
@@ -61,7 +62,8 @@ def _case(
                 given.pair.partial, given.pair.full, given.anchors, method.settings
             )
     title = f"{FAMILIES[family].title}, {name}"
-    return Case(title, given.pair, given.anchors, results)
+    pair = replace(given.pair, truth=given.truth_under(request.region_truth))
+    return Case(title, pair, given.anchors, results)
 
 
 STUDY = Study(

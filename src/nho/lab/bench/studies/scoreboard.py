@@ -79,6 +79,16 @@ def published_cells(columns: Iterable[str], **fields: str) -> tuple[Cell, ...]:
     )
 
 
+def stand_ins(families: Iterable[str]) -> str:
+    """A sentence, after a space, on every family that has the figures of another one beside it."""
+    return "".join(
+        f" Published figures at {FAMILIES[family].title} are of {FAMILIES[other].title}: same "
+        "maker and classes, other pairs."
+        for family in families
+        if (other := FAMILIES[family].published) not in ("", family)
+    )
+
+
 def measured_section(
     variants: Iterable[tuple[str, Sequence[ResultRow]]],
     columns: Sequence[str],

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from nho.evaluation.ground_truth import region_rule
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.rowfile import ResultRow
@@ -38,6 +39,8 @@ class StudyRequest:
         Main tables without the normalised and rotated input settings.
     checkpoints : str
         Main tables: files or folders of weights for learned methods; empty = those shipped.
+    region_truth : str
+        Rule for the true region that tables and figures show, see `nho.evaluation.ground_truth`.
     tell : callable
         Gets a sentence when something begins that takes long.
     """
@@ -50,7 +53,11 @@ class StudyRequest:
     seeds: tuple[int, ...] = (0,)
     as_given: bool = False
     checkpoints: str = ""
+    region_truth: str = "usual"
     tell: Callable[[str], None] = lambda note: None
+
+    def __post_init__(self) -> None:
+        region_rule(self.region_truth)  # before anything is measured
 
     def pairs(self, method: str = "default") -> list[tuple[str, str]]:
         """(family, pair) names; the paper's recipe, which takes long, sees fewer in a quick run."""
