@@ -11,6 +11,8 @@ from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import Difference, paired_difference, per_pair
 from nho.lab.bench.studies.scoreboard import TITLES, digits, pooled
 
+Change = Literal["falls", "rises", "stays"]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -29,7 +31,7 @@ class Claim:
 
     text: str
     column: str
-    change: Literal["falls", "rises", "stays"]
+    change: Change
     within: float = 0.0
 
     def judged(self, before: Iterable[ResultRow], after: Iterable[ResultRow]) -> str:
@@ -37,7 +39,8 @@ class Claim:
 
         It holds, or does not, if the 95 % interval of the mean change leaves no other answer.
         """
-        gap = paired_difference(*(per_pair(pooled(rows), self.column) for rows in (after, before)))
+        then, now = (per_pair(pooled(rows), self.column) for rows in (before, after))
+        gap = paired_difference(now, then)
         if isnan(gap.low):
             return f"That {self.text} cannot be judged here: too few pairs."
         places = digits(self.column)

@@ -13,6 +13,7 @@ from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import METHODS, select
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
+from nho.lab.bench.studies.claims import Change, Claim
 from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.studies.scoreboard import (
     MEASURED,
@@ -87,6 +88,29 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
     return Findings(tables, _figures(rows, families, folder))
 
 
+_GAIN: dict[str, Change] = {_ERROR: "falls", "iou": "rises"}
+_SAME_ERROR = Claim("rotation and scale hardly change the error", _ERROR, "stays", 1)
+_SAME_REGION = Claim("rotation and scale hardly change IoU", "iou", "stays", 2)
+
+
+def _judged(rows: list[ResultRow], steady: Claim) -> str:
+    """What the paper claims of its method, judged for its preset; "" if that was not measured."""
+    ours = chosen(rows, method="paper")
+    if not ours:
+        return ""
+    first, *others = (setting(ours, *one) for one in SETTINGS)
+    words = ["", "paper:", steady.judged(first, [row for each in others for row in each])]
+    rivals = [name for name in methods_of(rows) if name.replace("+", "-") in METHODS]
+    for name in rivals:
+        lower = Claim(
+            f"its {TITLES[steady.column]} is better than that of {name}",
+            steady.column,
+            _GAIN[steady.column],
+        )
+        words.append(lower.judged(chosen(rows, method=name), ours))
+    return " ".join(words)
+
+
 def setting(rows: Sequence[ResultRow], scale: str, rotated: bool) -> list[ResultRow]:
     """The rows of one input setting, all rotations together."""
     return [
@@ -140,7 +164,8 @@ def _correspondence(rows: list[ResultRow], families: list[str], number: str) -> 
         f"correspondence{number}",
         "Mean geodesic error ×100",
         f"{counted(rows)}. Rotated: mean of the trials of a pair. Intervals: bootstrap over "
-        f"pairs. Published rows are of the paper's test pairs, not these.{stand_ins(families)}",
+        f"pairs. Published rows are of the paper's test pairs, not these.{stand_ins(families)}"
+        + _judged(rows, _SAME_ERROR),
         (
             tuple((FAMILIES[family].title, 5) for family in families),
             (("default", 2), ("normalised", 2), ("", 1)) * len(families),
@@ -193,7 +218,8 @@ def _localisation(rows: list[ResultRow], family: str) -> Table:
     return Table(
         f"localisation-{family}",
         f"Region on {FAMILIES[family].title}: area-weighted percentages",
-        f"{counted(rows)}. Intervals: bootstrap over pairs.{stand_ins([family])}",
+        f"{counted(rows)}. Intervals: bootstrap over pairs.{stand_ins([family])}"
+        + _judged(rows, _SAME_REGION),
         (heads, tuple((TITLES[column], 1) for column in REGION) * 4),
         tuple(sections),
     )

@@ -100,11 +100,12 @@ class OneCondition:
         """The paper's claims, method by method."""
         words = []
         for method in methods_of(rows):
-            by_value = [
-                (claim, *(chosen(rows, method=method, **{self.column: v}) for v in values))
-                for *values, claim in self._claims
-            ]
-            words += [f"{method}:", *(claim.judged(*both) for claim, *both in by_value)]
+            words.append(f"{method}:")
+            for value, other, claim in self._claims:
+                before, after = (
+                    chosen(rows, method=method, **{self.column: text}) for text in (value, other)
+                )
+                words.append(claim.judged(before, after))
         return " ".join(words)
 
     def _figures(
