@@ -15,7 +15,9 @@ FullFile = Annotated[Path, typer.Argument(metavar="FULL", help="The full surface
 ResultFolder = Annotated[
     Path, typer.Argument(metavar="RESULT", help="Folder that `nho match` wrote.")
 ]
-Preset = Annotated[str, typer.Option("--preset", help="`default` or `paper`.")]
+Preset = Annotated[
+    str, typer.Option("--preset", help="`default`, `paper` or `paper-fast` (shorter refinement).")
+]
 Changes = Annotated[
     list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change one setting; repeatable.")
 ]

@@ -39,7 +39,8 @@ def match(
         see docs/files.md), or vertex indices (partial, full). With ``"auto"`` they are found
         (`nho.find_anchors`), with ``"auto:dpfm"`` and the like by a network.
     settings : Settings or preset name, optional
-        ``"default"`` if not given; ``"paper"`` follows the paper to the letter.
+        ``"default"`` if not given; ``"paper"`` is the method of the paper, ``"paper-fast"`` the
+        same with a shorter refinement.
     progress : callable, optional
         Called with a `Progress` after every step.
 
