@@ -29,7 +29,6 @@ from nho.lab.speed.plain_geometry import (
 )
 from nho.settings import PaperRecipe, Settings
 
-REFINE_STEPS = 200  # a stage of Neural ZoomOut, on all rows: the usual number
 
 # Initial weights from outside: f("field", sizes) or f("nam", [d]) -> flat vector, layer by layer
 # as (in, out) matrix and bias. None = torch's own.
@@ -214,6 +213,7 @@ def neural_zoomout(
     psi: torch.Tensor,
     recipe: PaperRecipe,
     start: Start | None,
+    within: torch.Tensor,
 ) -> torch.Tensor:
     """A new map from ever more eigenfunctions, each stage through a freshly fitted NAM."""
     phi = (phi / phi.square().mean(dim=0).sqrt()).float()
@@ -226,12 +226,12 @@ def neural_zoomout(
         rate, decay = recipe.refine_learning_rate, recipe.refine_weight_decay
         optimiser = torch.optim.Adam(nam.parameters(), rate, weight_decay=decay)
         x, y = psi[target, :d], phi[:, :d]
-        for _ in range(REFINE_STEPS):
+        for _ in range(recipe.refine_steps):
             optimiser.zero_grad()
             torch.autograd.backward(nn.functional.mse_loss(nam(x), y))
             optimiser.step()
         with torch.no_grad():
-            target = nearest(y, nam(psi[:, :d]))
+            target = within[nearest(y, nam(psi[within, :d]))]
     return target
 
 
@@ -274,7 +274,7 @@ def match(
     if start:
         set_weights(field, start("field", sizes))
     phi, areas_m = torch.from_numpy(functions_m), torch.from_numpy(problem_m.areas)
-    evidence, d = anchors, k
+    evidence, d = anchors, min(k, len(anchors))
     curves = []
     for number in range(recipe.rounds + 1):
         s, losses = fit(field, inputs, operator, evidence[:, 1])
@@ -291,7 +291,8 @@ def match(
             more = reliable(target.numpy(), lmd, recipe.distortion_threshold, anchors)
             evidence = np.concatenate([anchors, more])
     clock.append(time.perf_counter())
-    target = neural_zoomout(target, phi, psi, recipe, start)
+    within = support if recipe.refine_within == "support" else torch.arange(len(psi))
+    target = neural_zoomout(target, phi, psi, recipe, start, within)
     clock.append(time.perf_counter())
     stages = ("spectra", "neighbours", "reciprocal loop", "refinement")
     seconds = dict(zip(stages, np.diff(clock).tolist(), strict=True))
