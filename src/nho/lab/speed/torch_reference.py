@@ -29,7 +29,6 @@ from nho.lab.speed.plain_geometry import (
 )
 from nho.settings import PaperRecipe, Settings
 
-
 # Initial weights from outside: f("field", sizes) or f("nam", [d]) -> flat vector, layer by layer
 # as (in, out) matrix and bias. None = torch's own.
 Start = Callable[[str, list[int]], np.ndarray]
