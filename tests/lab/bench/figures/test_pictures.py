@@ -26,7 +26,14 @@ from nho.lab.bench.figures.cases import (
     support_colours,
     upright,
 )
-from nho.lab.bench.figures.evolution import FIRST, diverging, draw_evolution, evolve
+from nho.lab.bench.figures.evolution import (
+    FIRST,
+    diverging,
+    draw_evolution,
+    evolve,
+    sequential,
+)
+from nho.lab.bench.figures.operator_sheet import draw_operator
 from nho.lab.bench.figures.pictures import draw, draw_discretisation, picture_size, support_panel
 from nho.lab.bench.figures.sheet import Panel, PanelRow, save_sheet
 from nho.problem.result import MatchResult
@@ -265,13 +272,13 @@ def quick() -> Settings:
 def test_the_last_stage_seen_is_the_answer_of_the_loop() -> None:
     case = known_case(subdivisions=3)
     found = evolve(case, quick())
-    assert list(found.stages) == [FIRST, "round 1", "round 2"] == list(found.aligned)
+    assert list(found.stages) == [FIRST, "round 1", "round 2"]
     answer = nho.match(case.pair.partial, case.pair.full, case.anchors, quick())
-    last = found.stages["round 2"]
+    first, last = found.stages[FIRST].answer, found.stages["round 2"].answer
     np.testing.assert_array_equal(last.region, answer.region)
     np.testing.assert_array_equal(last.vertex_map, answer.vertex_map)
     assert any(
-        (found.stages[FIRST].region_score != last.region_score).tolist()
+        (first.region_score != last.region_score).tolist()
     )  # the stages are looks at different times
 
 
@@ -279,7 +286,7 @@ def test_aligned_eigenfunctions_resemble_those_of_the_partial_shape() -> None:
     case = known_case(subdivisions=3)
     found = evolve(case, quick())
     rows, partners = case.anchors.T
-    aligned, wanted = found.aligned["round 2"][partners, 0], found.partial_modes[rows, 0]
+    aligned, wanted = found.stages["round 2"].aligned[partners, 0], found.partial_modes[rows, 0]
     assert np.corrcoef(aligned, wanted)[0, 1] > 0.8
     boundary = case.pair.partial.boundary_vertices
     assert np.abs(found.partial_modes[boundary]).max() == 0  # Dirichlet
@@ -289,13 +296,16 @@ def test_aligned_eigenfunctions_resemble_those_of_the_partial_shape() -> None:
 @pytest.mark.slow
 def test_the_evolution_is_drawn(tmp_path: Path) -> None:
     case = known_case(subdivisions=3)
-    written = draw_evolution(case, tmp_path, quick().replace(rounds=1))
+    found = evolve(case, quick().replace(rounds=1))
+    written = draw_evolution(case, found, tmp_path)
     assert [path.name for path in written] == [
         "evolution.png",
         "evolution.pdf",
         "evolution-eigenfunctions.png",
         "evolution-eigenfunctions.pdf",
     ]
+    written += draw_operator([(case, found), (case, found)], tmp_path / "operator")
+    assert [path.name for path in written[4:]] == ["operator.png", "operator.pdf"]
     assert all(ink(path) > 0.1 for path in written if path.suffix == ".png")
 
 
@@ -305,3 +315,10 @@ def test_signed_values_are_blue_pale_and_red() -> None:
     assert np.ptp(colours[1]) < 12 and colours[1].min() > 230
     assert tuple(colours[3]) == UNMATCHED
     assert (diverging(np.zeros(3), 0.0) == colours[1]).all()  # nothing to scale by
+
+
+def test_unsigned_values_darken_from_zero_on_one_scale() -> None:
+    colours = sequential(np.array([0.0, 1.0, 2.0, 9.0, np.nan]), 2.0, "PuBu").astype(int)
+    assert (np.diff(colours[:3].sum(axis=1)) < -50).all()
+    assert (colours[3] == colours[2]).all()  # the end of the scale
+    assert tuple(colours[4]) == UNMATCHED

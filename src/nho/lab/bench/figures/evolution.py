@@ -5,6 +5,7 @@ The loop is driven as `nho.recipes.paper.solve` does, with a look after every fi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,11 +14,17 @@ import numpy as np
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.figures.cases import SUPPORT, TRUTH, Case
-from nho.lab.bench.figures.pictures import picture_size, support_panel, transfer_panel
+from nho.lab.bench.figures.pictures import (
+    panel,
+    picture_size,
+    support_panel,
+    transfer_panel,
+    without_heads,
+)
 from nho.lab.bench.figures.plotstyle import styled
-from nho.lab.bench.figures.render import render
 from nho.lab.bench.figures.sheet import Panel, PanelRow, column_inches, save_sheet
 from nho.operator.correspondence import align
+from nho.operator.hamiltonian import energy
 from nho.operator.spectra import analyse
 from nho.pipeline.matching import to_result
 from nho.problem.preparation import prepare
@@ -32,6 +39,10 @@ FIRST = "initial fit"  # what the first stage is called under a picture
 _SHOWN = 4  # eigenfunctions of a kind
 _REACH = 99.0  # percentile of the absolute values that gets the full colour
 _VIVID = 0.42  # of the colour map on either side of its middle
+_PALE, _DARK = (
+    0.04,
+    0.82,
+)  # ends of a colour map that begins pale, as far as the light shows the shape
 
 _EVOLUTION_NOTE = (
     "Support (green correct, orange false positive, purple missed; IoU in percent) and map before "
@@ -46,26 +57,51 @@ _EIGEN_NOTE = (
 
 
 @dataclass(frozen=True)
+class Stage:
+    """The operator after a fit, on the full mesh as given and in the unit of its area.
+
+    Attributes
+    ----------
+    answer : MatchResult
+        Before dense refinement.
+    potential : (n_full,) float array
+        Over its height tau: 0 is free, 1 is the barrier.
+    energy : (n_full,) float array
+        Eq. 17.
+    eigenvalues : (k,) float array
+        Of the eigenfunctions behind the energy.
+    aligned : (n_full, c) float array
+        Hamiltonian eigenfunctions, mixed by the alignment so that column i is the image of the
+        partial shape's i-th Dirichlet eigenfunction.
+    """
+
+    answer: MatchResult
+    potential: np.ndarray
+    energy: np.ndarray
+    eigenvalues: np.ndarray
+    aligned: np.ndarray
+
+
+@dataclass(frozen=True)
 class Evolution:
     """What the loop looked like on the way, on the meshes as given.
 
     Attributes
     ----------
     stages : dict
-        Answers (before dense refinement) by stage: `FIRST`, "round 1", ...
-    aligned : dict
-        (n_full, k) Hamiltonian eigenfunctions by stage, mixed by the alignment so that column i
-        is the image of the partial shape's i-th Dirichlet eigenfunction.
-    full_modes : (n_full, k) float array
+        `Stage` by name: `FIRST`, "round 1", ...
+    full_modes : (n_full, c) float array
         Laplace-Beltrami eigenfunctions of the full shape.
-    partial_modes : (n_partial, k) float array
+    partial_modes : (n_partial, c) float array
         Dirichlet eigenfunctions of the partial shape.
+    partial_eigenvalues : (k,) float array
+        Of the partial shape, Dirichlet; what those of the operator should be.
     """
 
-    stages: dict[str, MatchResult]
-    aligned: dict[str, np.ndarray]
+    stages: dict[str, Stage]
     full_modes: np.ndarray
     partial_modes: np.ndarray
+    partial_eigenvalues: np.ndarray
 
 
 def evolve(case: Case, settings: Settings | None = None) -> Evolution:
@@ -73,43 +109,51 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
     settings = settings or preset("paper")
     problem = prepare(case.pair.partial, case.pair.full, case.anchors)
     partial, full = problem.partial, problem.full
-    stages: dict[str, MatchResult] = {}
-    aligned: dict[str, np.ndarray] = {}
+    stages: dict[str, Stage] = {}
     with started(settings, None) as run:
         spectra = analyse(problem, run)
         loop = ReciprocalLoop(spectra, problem.anchors, run)
         dimension = min(spectra.recipe.spectral_modes, len(problem.anchors))
         count = min(_SHOWN, dimension)
 
-        def seen(stage: str) -> None:
-            name = FIRST if stage == "fit" else stage
+        def look(stage: str) -> None:
             points = SurfacePoints.at_vertices(spectra.full, loop.map())
             trust, status = np.ones(len(points)), status_of(loop.troubles)
             solution = Solution(points, trust, loop.region_score(), settings, status=status)
-            stages[name] = to_result(problem, solution, {})
-            psi = loop.modes.functions[:, :dimension]
+            low = loop.modes.first(spectra.recipe.spectral_modes)
+            psi = low.functions[:, :dimension]
             phi = spectra.partial_basis.functions[:, :dimension]
             p, q = loop.anchors_h.T
             images = psi @ align(psi[q], phi[p])
-            aligned[name] = full.to_given(images[:, :count], np.nan)
+            stages[FIRST if stage == "fit" else stage] = Stage(
+                to_result(problem, solution, {}),
+                full.to_given(1 - loop.indicator, np.nan),
+                full.to_given(energy(low), np.nan),
+                low.eigenvalues,
+                full.to_given(images[:, :count], np.nan),
+            )
 
-        loop.run(seen)
+        loop.run(look)
     return Evolution(
         stages,
-        aligned,
         full.to_given(spectra.full_basis.functions[:, :count], np.nan),
         partial.to_given(spectra.partial_basis.functions[:, :count], np.nan),
+        spectra.partial_basis.eigenvalues[: spectra.recipe.spectral_modes],
     )
 
 
+def with_stages(case: Case, found: Evolution) -> Case:
+    """The case with the answer of every stage as results."""
+    return replace(case, results={name: stage.answer for name, stage in found.stages.items()})
+
+
 def draw_evolution(
-    case: Case, folder: Path, settings: Settings | None = None, name: str = "evolution"
+    case: Case, found: Evolution, folder: Path, name: str = "evolution"
 ) -> list[Path]:
     """Two figures of the paper's loop on one case: ``name`` and ``name-eigenfunctions``."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = evolve(case, settings)
     return [
-        *_draw_stages(replace(case, results=found.stages), folder / name),
+        *_draw_stages(with_stages(case, found), folder / name),
         *draw_eigenfunctions(case, found, folder / f"{name}-eigenfunctions"),
     ]
 
@@ -121,10 +165,9 @@ def _draw_stages(case: Case, path: Path) -> list[Path]:
     full_size = picture_size([(case.pair.full, case.full_view)], inches)
     partial_size = picture_size([(case.pair.partial, case.partial_view)], inches)
     support = tuple(support_panel(case, stage, full_size) for stage in stages)
-    maps = (transfer_panel(case, stage, partial_size) for stage in stages)
-    below = tuple(panel and replace(panel, above="") for panel in maps)
+    maps = tuple(transfer_panel(case, stage, partial_size) for stage in stages)
     return save_sheet(
-        [PanelRow(support, "support"), PanelRow(below, "map")],
+        [PanelRow(support, "support"), without_heads(PanelRow(maps, "map"))],
         path,
         f"{case.title}. {_EVOLUTION_NOTE}",
         SUPPORT,
@@ -135,7 +178,7 @@ def _draw_stages(case: Case, path: Path) -> list[Path]:
 def draw_eigenfunctions(case: Case, found: Evolution, path: Path) -> list[Path]:
     """Eigenfunctions of both shapes above, those of the first and the last operator beneath."""
     full, partial = case.pair.full, case.pair.partial
-    first, *_, last = found.aligned
+    first, *_, last = found.stages
     count = found.full_modes.shape[1]
     inches = column_inches(2 * count, labelled=False)
     full_size = picture_size([(full, case.full_view)], inches)
@@ -145,7 +188,7 @@ def draw_eigenfunctions(case: Case, found: Evolution, path: Path) -> list[Path]:
         mesh: Mesh, view: np.ndarray, values: np.ndarray, reach: np.ndarray, size: tuple[int, int]
     ) -> list[Panel]:
         colours = (diverging(own, most) for own, most in zip(values.T, reach, strict=True))
-        return [Panel(render(mesh, rows, view, size, oversample=3)) for rows in colours]
+        return [panel(mesh, rows, view, size) for rows in colours]
 
     def on_full(values: np.ndarray, reach: np.ndarray) -> list[Panel]:
         return panels(full, case.full_view, values, reach, full_size)
@@ -159,7 +202,7 @@ def draw_eigenfunctions(case: Case, found: Evolution, path: Path) -> list[Path]:
         groups=(("Laplace-Beltrami, full shape", count), ("Dirichlet, partial shape", count)),
     )
     beneath = PanelRow(
-        (*on_full(found.aligned[first], own), *on_full(found.aligned[last], own)),
+        (*on_full(found.stages[first].aligned, own), *on_full(found.stages[last].aligned, own)),
         groups=((f"Hamiltonian, {first}", count), (f"Hamiltonian, {last}", count)),
     )
     return save_sheet([above, beneath], path, f"{case.title}. {_EIGEN_NOTE}")
@@ -170,12 +213,27 @@ def diverging(values: np.ndarray, most: float) -> np.ndarray:
 
     Grey for NaN.
     """
+    # The ends of the map are too dark for the light to show the shape.
+    return _coloured(values, most, -1, lambda place: 0.5 + _VIVID * place, "RdBu_r")
+
+
+def sequential(values: np.ndarray, most: float, scale: str) -> np.ndarray:
+    """(n, 3) uint8 sRGB of (n,) numbers: from pale at zero to the end of a scale at ``most``.
+
+    Grey for NaN.
+    """
+    return _coloured(values, most, 0, lambda place: _PALE + (_DARK - _PALE) * place, scale)
+
+
+def _coloured(
+    values: np.ndarray, most: float, least: int, at: Callable[[np.ndarray], np.ndarray], scale: str
+) -> np.ndarray:
+    """Colours of a scale; ``at`` says where on it values over ``most`` lie, cut to least and 1."""
     import matplotlib
 
     known = np.isfinite(values)
-    place = np.where(known, np.clip(values / (most or 1.0), -1, 1), 0)
-    # The ends of the map are too dark for the light to show the shape.
-    colours = matplotlib.colormaps["RdBu_r"](0.5 + _VIVID * place)[:, :3]
+    place = np.where(known, np.clip(values / (most or 1.0), least, 1), 0)
+    colours = matplotlib.colormaps[scale](at(place))[:, :3]
     return np.where(known[:, None], np.round(255 * colours), UNMATCHED).astype(np.uint8)
 
 

@@ -54,9 +54,9 @@ def draw_transfer(cases: list[Case], folder: Path, name: str = "transfer") -> li
     for case in cases:
         full, partial = case.pair.full, case.pair.partial
         size = picture_size([(full, case.full_view), (partial, case.partial_view)], inches)
-        picture = render(full, case.position_colours, case.full_view, size, oversample=_OVERSAMPLE)
+        whole = panel(full, case.position_colours, case.full_view, size, "full shape")
         panels = [transfer_panel(case, method, size) for method in (TRUTH, *methods)]
-        rows.append(PanelRow((Panel(picture, "full shape"), *panels), case.title))
+        rows.append(PanelRow((whole, *panels), case.title))
     return _sheets(rows, folder, name, _TRANSFER_NOTE)
 
 
@@ -113,14 +113,21 @@ def transfer_panel(case: Case, method: str, size: tuple[int, int]) -> Panel | No
     """The partial shape in its partners' colours, the error beneath; None without an answer."""
     if method != TRUTH and method not in case.results:
         return None
-    picture = render(
-        case.pair.partial,
-        case.transferred(method),
-        case.partial_view,
-        size,
-        oversample=_OVERSAMPLE,
-    )
-    return Panel(picture, method, _number(case, method, "geodesic_error", "{:.2f}"))
+    error = _number(case, method, "geodesic_error", "{:.2f}")
+    colours = case.transferred(method)
+    return panel(case.pair.partial, colours, case.partial_view, size, method, error)
+
+
+def panel(
+    mesh: Mesh,
+    colours: np.ndarray,
+    view: np.ndarray,
+    size: tuple[int, int],
+    above: str = "",
+    below: str = "",
+) -> Panel:
+    """A shape in smooth colours."""
+    return Panel(render(mesh, colours, view, size, oversample=_OVERSAMPLE), above, below)
 
 
 def picture_size(seen: list[tuple[Mesh, np.ndarray]], inches: float) -> tuple[int, int]:
@@ -157,12 +164,12 @@ def _sheets(
         number = first // _ROWS + 1
         path = folder / (name if number == 1 else f"{name}-{number}")
         leading, *others = rows[first : first + _ROWS]
-        sheet = [leading, *map(_without_heads, others)]
+        sheet = [leading, *map(without_heads, others)]
         written += save_sheet(sheet, path, caption, legend)
     return written
 
 
-def _without_heads(row: PanelRow) -> PanelRow:
+def without_heads(row: PanelRow) -> PanelRow:
     """The columns are named over the first row of a sheet only."""
-    panels = tuple(panel and replace(panel, above="") for panel in row.panels)
+    panels = tuple(one and replace(one, above="") for one in row.panels)
     return replace(row, panels=panels, groups=())

@@ -9,6 +9,7 @@ from nho.lab.bench.studies import (
     cost,
     main_tables,
     next_anchor,
+    operator,
     pictures,
     readings,
     robustness,
@@ -30,6 +31,7 @@ STUDIES: dict[str, Study] = {
         confidence.STUDY,
         next_anchor.STUDY,
         cost.STUDY,
+        operator.STUDY,
         pictures.STUDY,
     )
 }

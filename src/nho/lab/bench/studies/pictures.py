@@ -8,7 +8,6 @@ from pathlib import Path
 
 from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.figures.cases import Case
-from nho.lab.bench.figures.evolution import draw_evolution
 from nho.lab.bench.figures.gallery import render_gallery
 from nho.lab.bench.figures.pictures import draw, draw_discretisation
 from nho.lab.bench.perturb import Conditions, present
@@ -27,19 +26,16 @@ def plan(request: StudyRequest) -> Sequence[Task]:
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
-    """One pair a family: support, transferred colours, evolution over rounds, coarse meshes."""
+    """One pair a family: support, transferred colours, coarse meshes."""
     first = {family: pair for family, pair in reversed(request.pairs())}
     firsts = [(family, first[family]) for family in request.families]
     methods = request.methods or METHODS
-    cases = [_case(request, family, pair, methods, Conditions()) for family, pair in firsts]
+    cases = [case_of(request, family, pair, methods) for family, pair in firsts]
     figures = draw(cases, folder)
-    family, name = request.pairs("paper")[0]
-    request.tell(f"pictures: rounds of the paper's loop on {name}")
-    figures += draw_evolution(_case(request, family, name, (), Conditions()), folder)
     shown = firsts[:1] if request.quick else firsts[:3]
     coarse = {
         f"{share:.0%} of the faces": [
-            _case(request, *one, ("default",), Conditions(full_faces=share)) for one in shown
+            case_of(request, *one, ("default",), Conditions(full_faces=share)) for one in shown
         ]
         for share in COARSE
     }
@@ -49,11 +45,15 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
     return Findings(figures=figures, files=[page])
 
 
-def _case(
-    request: StudyRequest, family: str, name: str, methods: Sequence[str], conditions: Conditions
+def case_of(
+    request: StudyRequest,
+    family: str,
+    name: str,
+    methods: Sequence[str] = (),
+    conditions: Conditions | None = None,
 ) -> Case:
     """A pair and the answers of some methods."""
-    given = present(loaded(family, request.data, name), conditions)
+    given = present(loaded(family, request.data, name), conditions or Conditions())
     results = {}
     for method in map(contender, methods):
         if (family, name) in request.pairs(method.name):
@@ -69,7 +69,7 @@ def _case(
 STUDY = Study(
     "pictures",
     "Pictures",
-    "What do regions, maps and learned eigenfunctions look like?",
+    "What do regions and maps look like?",
     plan,
     report,
 )
