@@ -44,7 +44,7 @@ def learned(case):
 
 @pytest.fixture(scope="module")
 def section(case, learned):
-    return operator.section(case, learned, operator.evolve_plain(case, tiny()))
+    return operator.section(learned, evolve(case, tiny(coordinates="laplacian")))
 
 
 def last_modes(case, settings: Settings) -> Basis:

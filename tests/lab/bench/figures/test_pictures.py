@@ -274,7 +274,7 @@ def test_the_last_stage_seen_is_the_answer_of_the_loop() -> None:
     found = evolve(case, quick())
     assert list(found.stages) == [FIRST, "round 1", "round 2"]
     answer = nho.match(case.pair.partial, case.pair.full, case.anchors, quick())
-    first, last = found.stages[FIRST].answer, found.stages["round 2"].answer
+    first, last = found.case.results[FIRST], found.case.results["round 2"]
     np.testing.assert_array_equal(last.region, answer.region)
     np.testing.assert_array_equal(last.vertex_map, answer.vertex_map)
     assert any(
@@ -297,14 +297,14 @@ def test_aligned_eigenfunctions_resemble_those_of_the_partial_shape() -> None:
 def test_the_evolution_is_drawn(tmp_path: Path) -> None:
     case = known_case(subdivisions=3)
     found = evolve(case, quick().replace(rounds=1))
-    written = draw_evolution(case, found, tmp_path)
+    written = draw_evolution(found, tmp_path)
     assert [path.name for path in written] == [
         "evolution.png",
         "evolution.pdf",
         "evolution-eigenfunctions.png",
         "evolution-eigenfunctions.pdf",
     ]
-    written += draw_operator([(case, found), (case, found)], tmp_path / "operator")
+    written += draw_operator([found, found], tmp_path / "operator")
     assert [path.name for path in written[4:]] == ["operator.png", "operator.pdf"]
     assert all(ink(path) > 0.1 for path in written if path.suffix == ".png")
 

@@ -62,8 +62,6 @@ class Stage:
 
     Attributes
     ----------
-    answer : MatchResult
-        Before dense refinement.
     potential : (n_full,) float array
         Over its height tau: 0 is free, 1 is the barrier.
     energy : (n_full,) float array
@@ -75,7 +73,6 @@ class Stage:
         partial shape's i-th Dirichlet eigenfunction.
     """
 
-    answer: MatchResult
     potential: np.ndarray
     energy: np.ndarray
     eigenvalues: np.ndarray
@@ -88,8 +85,10 @@ class Evolution:
 
     Attributes
     ----------
+    case : Case
+        With the answers of the stages (before dense refinement) for methods.
     stages : dict
-        `Stage` by name: `FIRST`, "round 1", ...
+        By name: `FIRST`, "round 1", ...
     full_modes : (n_full, c) float array
         Laplace-Beltrami eigenfunctions of the full shape.
     partial_modes : (n_partial, c) float array
@@ -98,6 +97,7 @@ class Evolution:
         Of the partial shape, Dirichlet; what those of the operator should be.
     """
 
+    case: Case
     stages: dict[str, Stage]
     full_modes: np.ndarray
     partial_modes: np.ndarray
@@ -110,6 +110,7 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
     problem = prepare(case.pair.partial, case.pair.full, case.anchors)
     partial, full = problem.partial, problem.full
     stages: dict[str, Stage] = {}
+    answers: dict[str, MatchResult] = {}
     with started(settings, None) as run:
         spectra = analyse(problem, run)
         loop = ReciprocalLoop(spectra, problem.anchors, run)
@@ -125,8 +126,9 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
             phi = spectra.partial_basis.functions[:, :dimension]
             p, q = loop.anchors_h.T
             images = psi @ align(psi[q], phi[p])
-            stages[FIRST if stage == "fit" else stage] = Stage(
-                to_result(problem, solution, {}),
+            name = FIRST if stage == "fit" else stage
+            answers[name] = to_result(problem, solution, {})
+            stages[name] = Stage(
                 full.to_given(1 - loop.indicator, np.nan),
                 full.to_given(energy(low), np.nan),
                 low.eigenvalues,
@@ -135,6 +137,7 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
 
         loop.run(look)
     return Evolution(
+        replace(case, results=answers),
         stages,
         full.to_given(spectra.full_basis.functions[:, :count], np.nan),
         partial.to_given(spectra.partial_basis.functions[:, :count], np.nan),
@@ -142,19 +145,12 @@ def evolve(case: Case, settings: Settings | None = None) -> Evolution:
     )
 
 
-def with_stages(case: Case, found: Evolution) -> Case:
-    """The case with the answer of every stage as results."""
-    return replace(case, results={name: stage.answer for name, stage in found.stages.items()})
-
-
-def draw_evolution(
-    case: Case, found: Evolution, folder: Path, name: str = "evolution"
-) -> list[Path]:
+def draw_evolution(found: Evolution, folder: Path, name: str = "evolution") -> list[Path]:
     """Two figures of the paper's loop on one case: ``name`` and ``name-eigenfunctions``."""
     folder.mkdir(parents=True, exist_ok=True)
     return [
-        *_draw_stages(with_stages(case, found), folder / name),
-        *draw_eigenfunctions(case, found, folder / f"{name}-eigenfunctions"),
+        *_draw_stages(found.case, folder / name),
+        *draw_eigenfunctions(found, folder / f"{name}-eigenfunctions"),
     ]
 
 
@@ -175,8 +171,9 @@ def _draw_stages(case: Case, path: Path) -> list[Path]:
 
 
 @styled
-def draw_eigenfunctions(case: Case, found: Evolution, path: Path) -> list[Path]:
+def draw_eigenfunctions(found: Evolution, path: Path) -> list[Path]:
     """Eigenfunctions of both shapes above, those of the first and the last operator beneath."""
+    case = found.case
     full, partial = case.pair.full, case.pair.partial
     first, *_, last = found.stages
     count = found.full_modes.shape[1]

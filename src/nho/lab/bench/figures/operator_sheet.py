@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nho.lab.bench.figures.cases import SUPPORT, TRUTH, Case
-from nho.lab.bench.figures.evolution import Evolution, sequential, with_stages
+from nho.lab.bench.figures.cases import SUPPORT, TRUTH
+from nho.lab.bench.figures.evolution import Evolution, sequential
 from nho.lab.bench.figures.pictures import panel, picture_size, support_panel, without_heads
 from nho.lab.bench.figures.plotstyle import styled
 from nho.lab.bench.figures.sheet import Panel, PanelRow, column_inches, save_sheet
@@ -23,33 +23,33 @@ _NOTE = (
 
 
 @styled
-def draw_operator(found: list[tuple[Case, Evolution]], path: Path) -> list[Path]:
+def draw_operator(found: list[Evolution], path: Path) -> list[Path]:
     """A row a case: the true region, then potential, energy and region, first and last."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    energies = [stage.energy for _, one in found for stage in one.stages.values()]
+    energies = [stage.energy for one in found for stage in one.stages.values()]
     most = float(np.nanpercentile(np.concatenate(energies), _REACH))
-    leading, *others = (_row(case, evolution, most) for case, evolution in found)
+    leading, *others = (_row(one, most) for one in found)
     rows = [leading, *map(without_heads, others), _scales(most)]
     return save_sheet(rows, path, _NOTE, SUPPORT)
 
 
-def _row(case: Case, evolution: Evolution, most: float) -> PanelRow:
+def _row(evolution: Evolution, most: float) -> PanelRow:
     """The pictures of one case; ``most`` is the energy that gets the full colour."""
+    case = evolution.case
     full, view = case.pair.full, case.full_view
     size = picture_size([(full, view)], column_inches(sum(count for _, count in _GROUPS)))
     first, *_, last = evolution.stages
     ends = {name: evolution.stages[name] for name in (first, last)}
-    answered = with_stages(case, evolution)
 
     def of(colours: np.ndarray, name: str) -> Panel:
         return panel(full, colours, view, size, name)
 
     return PanelRow(
         (
-            support_panel(answered, TRUTH, size),
+            support_panel(case, TRUTH, size),
             *(of(sequential(one.potential, 1, _POTENTIAL), name) for name, one in ends.items()),
             *(of(sequential(one.energy, most, _ENERGY), name) for name, one in ends.items()),
-            *(support_panel(answered, name, size) for name in ends),
+            *(support_panel(case, name, size) for name in ends),
         ),
         case.title,
         _GROUPS,

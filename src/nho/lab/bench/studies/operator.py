@@ -8,15 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nho.lab.bench.figures.cases import Case
-from nho.lab.bench.figures.evolution import Evolution, Stage, draw_evolution, evolve, with_stages
+from nho.lab.bench.figures.evolution import Evolution, draw_evolution, evolve
 from nho.lab.bench.figures.operator_sheet import draw_operator
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.studies.pictures import case_of
 from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import Task
-from nho.settings import Settings, preset
+from nho.settings import preset
 
 PREFERRED = ("pfaust_m", "shrec16_cuts", "pfarm")
 MOST = 3  # pairs: more than can be looked at side by side tell no more
@@ -44,9 +43,10 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         request.tell(f"operator: rounds of the paper's loop on {name}")
         case = case_of(request, family, name)
         evolution = evolve(case, settings)
-        sections.append(section(case, evolution, evolve_plain(case, settings)))
-        figures += draw_evolution(case, evolution, folder, f"evolution-{family}")
-        found.append((case, evolution))
+        plain = evolve(case, settings.replace(coordinates="laplacian"))
+        sections.append(section(evolution, plain))
+        figures += draw_evolution(evolution, folder, f"evolution-{family}")
+        found.append(evolution)
     figures = draw_operator(found, folder / "operator") + figures
     table = Table(
         "operator",
@@ -66,37 +66,28 @@ def chosen(request: StudyRequest) -> list[tuple[str, str]]:
     return [(family, first[family]) for family in families[:MOST]]
 
 
-def evolve_plain(case: Case, settings: Settings) -> Evolution:
-    """The loop without the operator: coordinates are eigenfunctions of the full shape."""
-    return evolve(case, settings.replace(coordinates="laplacian"))
-
-
-def section(case: Case, learned: Evolution, plain: Evolution) -> Section:
+def section(learned: Evolution, plain: Evolution) -> Section:
     """Rows of one pair: what is wanted, no operator, the first fit, the last round."""
     first, *_, last = learned.stages
-    *_, plain_last = plain.stages
-    shown = (
-        ("no operator", plain, plain_last),
-        (first, learned, first),
-        (last, learned, last),
-    )
     blank = Cell(math.nan)
     wanted = (blank, blank, *_eigenvalues(learned.partial_eigenvalues), blank)
-    rows = [("partial shape", wanted)]
-    for label, evolution, name in shown:
-        stage, score = evolution.stages[name], with_stages(case, evolution).scores[name]
-        rows.append(
-            (
-                label,
-                (
-                    Cell(score.iou, digits=1),
-                    Cell(score.geodesic_error),
-                    *_eigenvalues(stage.eigenvalues),
-                    Cell(100 * inside(case, stage), digits=1),
-                ),
-            )
-        )
-    return Section(case.title, tuple(rows), _BETTER)
+    rows = (
+        ("partial shape", wanted),
+        ("no operator", _cells(plain, last)),
+        (first, _cells(learned, first)),
+        (last, _cells(learned, last)),
+    )
+    return Section(learned.case.title, rows, _BETTER)
+
+
+def _cells(evolution: Evolution, stage: str) -> tuple[Cell, ...]:
+    score = evolution.case.scores[stage]
+    return (
+        Cell(score.iou, digits=1),
+        Cell(score.geodesic_error),
+        *_eigenvalues(evolution.stages[stage].eigenvalues),
+        Cell(100 * inside(evolution, stage), digits=1),
+    )
 
 
 def _eigenvalues(values: np.ndarray) -> tuple[Cell, ...]:
@@ -104,13 +95,14 @@ def _eigenvalues(values: np.ndarray) -> tuple[Cell, ...]:
     return tuple(Cell(float(value), digits=1) for value in padded)
 
 
-def inside(case: Case, stage: Stage) -> float:
-    """Share of the energy in the true region.
+def inside(evolution: Evolution, stage: str) -> float:
+    """Share of the energy of a stage in the true region.
 
     Eigenfunctions have norm one, so it is the mean over them of the share of each.
     """
-    mass = case.pair.full.vertex_areas * np.nan_to_num(stage.energy)
-    return float(mass[case.pair.truth.region].sum() / mass.sum())
+    pair = evolution.case.pair
+    mass = pair.full.vertex_areas * np.nan_to_num(evolution.stages[stage].energy)
+    return float(mass[pair.truth.region].sum() / mass.sum())
 
 
 STUDY = Study(
