@@ -263,6 +263,23 @@ def test_no_cases_and_wrong_meshes_are_refused(tmp_path: Path) -> None:
         replace(case, results={"truth": case.results["good"]})
 
 
+def test_a_region_on_the_far_side_is_seen_from_behind() -> None:
+    case = known_case(subdivisions=3)
+    front, truth = upright(case.pair.full), case.pair.truth
+    depth = case.pair.full.vertices @ front[2]
+
+    def seen(region: np.ndarray, view: np.ndarray | None = None) -> np.ndarray:
+        pair = replace(case.pair, truth=GroundTruth(truth.points, region))
+        return Case("a piece", pair, case.anchors, {}, view).full_view
+
+    np.testing.assert_array_equal(seen(depth > 0), front)
+    np.testing.assert_array_equal(seen(np.ones(len(depth), dtype=bool)), front)
+    behind = seen(depth < 0)
+    np.testing.assert_allclose(behind, front * [[-1], [1], [-1]])
+    assert np.linalg.det(behind) == pytest.approx(1)  # half a turn, no mirror
+    np.testing.assert_array_equal(seen(depth < 0, front), front)  # as asked for
+
+
 def quick() -> Settings:
     return nho.preset("paper").replace(
         rounds=2, fit_steps=4, refinement="none", galerkin_modes=40, spectral_modes=10, threads=1

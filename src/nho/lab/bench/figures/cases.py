@@ -13,12 +13,15 @@ from nho.geometry.geodesics import edge_graph, nearest_source
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import AnnotatedPair
+from nho.lab.bench.figures.render import render
 from nho.lab.bench.scores import errors_of_maps
 from nho.problem.result import MatchResult
 from nho.report.colours import UNMATCHED, position_colours
 from nho.report.views import first_view, view_beside
 
 TRUTH = "truth"
+_HARDLY = 0.5  # of what is seen of the region from the other side
+_SMALL = (150, 150)  # pixels of the pictures that decide it
 
 # Told apart by lightness too, so that they survive a grey print and weak colour vision.
 CORRECT = (0, 158, 115)  # sRGB: green
@@ -55,7 +58,7 @@ class Case:
     results : dict
         Answers by name of the method, in the order of the columns.
     view : (3, 3) float array, optional
-        The view of the full shape, see `upright`, which chooses one if none is given.
+        The view of the full shape; chosen by `upright` and the true region if none is given.
     """
 
     title: str
@@ -87,8 +90,14 @@ class Case:
 
     @cached_property
     def full_view(self) -> np.ndarray:
-        """View of the full shape."""
-        return upright(self.pair.full) if self.view is None else self.view
+        """View of the full shape; from behind if the true region would hardly be seen."""
+        if self.view is not None:
+            return self.view
+        full, region = self.pair.full, self.pair.truth.region
+        view = upright(full)
+        behind = view * [[-1], [1], [-1]]
+        hidden = pixels_of(region, full, view) < _HARDLY * pixels_of(region, full, behind)
+        return behind if hidden else view
 
     @cached_property
     def partial_view(self) -> np.ndarray:
@@ -135,6 +144,14 @@ def upright(mesh: Mesh) -> FloatArray:
         return first_view(mesh)
     view: FloatArray = first_view(mesh.moved(mesh.vertices @ onward.T)) @ onward
     return view
+
+
+def pixels_of(region: np.ndarray, mesh: Mesh, view: np.ndarray) -> int:
+    """How many pixels of a small picture show the (n,) bool region."""
+    red, blue = (255, 0, 0), (0, 0, 255)
+    colours = np.where(region[:, None], red, blue).astype(np.uint8)
+    picture = render(mesh, colours, view, _SMALL, transparent=True, oversample=1, crisp=True)
+    return int((picture[:, :, 0] > picture[:, :, 2]).sum())
 
 
 def support_colours(claimed: np.ndarray, truth: np.ndarray) -> np.ndarray:
