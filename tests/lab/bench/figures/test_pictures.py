@@ -321,7 +321,7 @@ def test_the_evolution_is_drawn(tmp_path: Path) -> None:
         "evolution-eigenfunctions.png",
         "evolution-eigenfunctions.pdf",
     ]
-    written += draw_operator([found, found], tmp_path / "operator")
+    written += draw_operator({"one": found, "other": found}, tmp_path / "operator")
     assert [path.name for path in written[4:]] == ["operator.png", "operator.pdf"]
     assert all(ink(path) > 0.1 for path in written if path.suffix == ".png")
 

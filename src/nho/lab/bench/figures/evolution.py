@@ -5,7 +5,6 @@ The loop is driven as `nho.recipes.paper.solve` does, with a look after every fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,11 +37,7 @@ from nho.settings import Settings, preset
 FIRST = "initial fit"  # what the first stage is called under a picture
 _SHOWN = 4  # eigenfunctions of a kind
 _REACH = 99.0  # percentile of the absolute values that gets the full colour
-_VIVID = 0.42  # of the colour map on either side of its middle
-_PALE, _DARK = (
-    0.04,
-    0.82,
-)  # ends of a colour map that begins pale, as far as the light shows the shape
+_VIVID = 0.84  # of a colour map: in its darkest colours the light would not show the shape
 
 _EVOLUTION_NOTE = (
     "Support (green correct, orange false positive, purple missed; IoU in percent) and map before "
@@ -210,27 +205,23 @@ def diverging(values: np.ndarray, most: float) -> np.ndarray:
 
     Grey for NaN.
     """
-    # The ends of the map are too dark for the light to show the shape.
-    return _coloured(values, most, -1, lambda place: 0.5 + _VIVID * place, "RdBu_r")
+    return _coloured(0.5 + _VIVID / 2 * np.clip(values / (most or 1.0), -1, 1), "RdBu_r")
 
 
 def sequential(values: np.ndarray, most: float, scale: str) -> np.ndarray:
-    """(n, 3) uint8 sRGB of (n,) numbers: from pale at zero to the end of a scale at ``most``.
+    """(n, 3) uint8 sRGB of (n,) numbers from 0 to ``most``, on a scale that begins pale.
 
     Grey for NaN.
     """
-    return _coloured(values, most, 0, lambda place: _PALE + (_DARK - _PALE) * place, scale)
+    return _coloured(_VIVID * np.clip(values / (most or 1.0), 0, 1), scale)
 
 
-def _coloured(
-    values: np.ndarray, most: float, least: int, at: Callable[[np.ndarray], np.ndarray], scale: str
-) -> np.ndarray:
-    """Colours of a scale; ``at`` says where on it values over ``most`` lie, cut to least and 1."""
+def _coloured(place: np.ndarray, scale: str) -> np.ndarray:
+    """Colours at places from 0 to 1 of a colour map of matplotlib."""
     import matplotlib
 
-    known = np.isfinite(values)
-    place = np.where(known, np.clip(values / (most or 1.0), least, 1), 0)
-    colours = matplotlib.colormaps[scale](at(place))[:, :3]
+    known = np.isfinite(place)
+    colours = matplotlib.colormaps[scale](np.where(known, place, 0))[:, :3]
     return np.where(known[:, None], np.round(255 * colours), UNMATCHED).astype(np.uint8)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,8 @@ from nho.lab.bench.figures.plotstyle import styled
 from nho.lab.bench.figures.sheet import Panel, PanelRow, column_inches, save_sheet
 
 _GROUPS = (("region", 1), ("potential", 2), ("energy", 2), ("region found", 2))
-_POTENTIAL, _ENERGY = "PuBu", "YlOrRd"  # scales of matplotlib; pale is low
-_REACH = 99.0  # percentile of the energies that gets the full colour
+_POTENTIAL, _ENERGY = "PuBu", "OrRd"  # scales of matplotlib; pale is low
+_REACH = 95.0  # percentile of the energies that gets the full colour
 _NOTE = (
     "Potential v = tau (1 - s), energy e (Eq. 17; the full shape has area 1) and the region found "
     "by it (IoU in percent), after the fit to the anchors alone and after the last reciprocal "
@@ -23,17 +24,17 @@ _NOTE = (
 
 
 @styled
-def draw_operator(found: list[Evolution], path: Path) -> list[Path]:
-    """A row a case: the true region, then potential, energy and region, first and last."""
+def draw_operator(found: Mapping[str, Evolution], path: Path) -> list[Path]:
+    """A row a case, by its label: the true region, then potential, energy and region found."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    energies = [stage.energy for one in found for stage in one.stages.values()]
+    energies = [stage.energy for one in found.values() for stage in one.stages.values()]
     most = float(np.nanpercentile(np.concatenate(energies), _REACH))
-    leading, *others = (_row(one, most) for one in found)
+    leading, *others = (_row(label, one, most) for label, one in found.items())
     rows = [leading, *map(without_heads, others), _scales(most)]
     return save_sheet(rows, path, _NOTE, SUPPORT)
 
 
-def _row(evolution: Evolution, most: float) -> PanelRow:
+def _row(label: str, evolution: Evolution, most: float) -> PanelRow:
     """The pictures of one case; ``most`` is the energy that gets the full colour."""
     case = evolution.case
     full, view = case.pair.full, case.full_view
@@ -51,7 +52,7 @@ def _row(evolution: Evolution, most: float) -> PanelRow:
             *(of(sequential(one.energy, most, _ENERGY), name) for name, one in ends.items()),
             *(support_panel(case, name, size) for name in ends),
         ),
-        case.title,
+        label,
         _GROUPS,
     )
 
@@ -66,5 +67,5 @@ def _scales(most: float) -> PanelRow:
         return Panel(np.concatenate([colours, opaque], axis=2), below=words)
 
     potential = strip(_POTENTIAL, "0 to \u03c4")
-    energy = strip(_ENERGY, f"0 to {most:.1f}")
+    energy = strip(_ENERGY, f"0 to {most:.1f} or more")
     return PanelRow((None, potential, potential, energy, energy, None, None))

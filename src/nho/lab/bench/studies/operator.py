@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.figures.evolution import Evolution, draw_evolution, evolve
 from nho.lab.bench.figures.operator_sheet import draw_operator
 from nho.lab.bench.rowfile import ResultRow
@@ -38,7 +39,7 @@ def plan(request: StudyRequest) -> Sequence[Task]:
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
     """The first pair of up to three families: what the loop learns, with and without operator."""
     settings = preset("paper").replace(refinement="none")
-    found, sections, figures = [], [], []
+    found, sections, figures = {}, [], []
     for family, name in chosen(request):
         request.tell(f"operator: rounds of the paper's loop on {name}")
         case = case_of(request, family, name)
@@ -46,7 +47,7 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         plain = evolve(case, settings.replace(coordinates="laplacian"))
         sections.append(section(evolution, plain))
         figures += draw_evolution(evolution, folder, f"evolution-{family}")
-        found.append(evolution)
+        found[FAMILIES[family].title] = evolution
     figures = draw_operator(found, folder / "operator") + figures
     table = Table(
         "operator",
