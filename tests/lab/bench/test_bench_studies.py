@@ -22,7 +22,7 @@ from nho.lab.bench.scores import (
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.confidence import reliability
 from nho.lab.bench.studies.main_tables import ROTATIONS
-from nho.lab.bench.studies.pictures import _case
+from nho.lab.bench.studies.pictures import case_of
 from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.tasks import KEYS, MatchTask
 
@@ -143,7 +143,7 @@ def test_pictures_show_the_true_region_by_the_chosen_rule():
     family, name = REQUEST.pairs()[0]
     sizes = []
     for rule in ("usual", "near", "images"):
-        case = _case(replace(REQUEST, region_truth=rule), family, name, (), Conditions())
+        case = case_of(replace(REQUEST, region_truth=rule), family, name, (), Conditions())
         expected = FAMILIES[family].load(None, name).truth.under(rule, case.pair.full).region
         np.testing.assert_array_equal(case.pair.truth.region, expected)
         sizes.append(expected.sum())
