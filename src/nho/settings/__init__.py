@@ -144,7 +144,7 @@ class PaperRecipe(Recipe):
     refine_first: int = 20  # spectral dimension of the first stage
     refine_last: int = 100  # spectral dimension of the last stage
     refine_increment: int = 5  # from stage to stage
-    refine_within: Range = "everywhere"  # where on the full shape images are sought
+    refine_within: Range = "support"  # where on the full shape images are sought
     refine_scaling: Scaling = "vertices"  # what the root mean square of a coordinate is taken over
     refine_steps: int = 200  # Adam steps of a stage (neural-zoomout)
     refine_later_steps: int = 0  # of stages that go on from the one before; 0 = each begins anew

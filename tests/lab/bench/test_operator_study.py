@@ -93,6 +93,9 @@ def test_up_to_three_families_are_shown_those_of_the_paper_first(monkeypatch):
     families = ("synthetic", "tosca", "pfaust_m", "pfarm", "cuts24")
     shown = operator.chosen(StudyRequest(None, families))
     assert shown == [(one, f"{one} 1") for one in ("pfaust_m", "pfarm", "synthetic")]
+    assert operator.chosen(StudyRequest(None, ("synthetic", "pfarm"))) == [
+        *(("pfarm", "pfarm 1"), ("synthetic", "synthetic 1"), ("synthetic", "synthetic 2"))
+    ]
     assert operator.chosen(StudyRequest(None, families, quick=True)) == [
         ("synthetic", "synthetic 1")
     ]
@@ -108,7 +111,8 @@ def test_the_study_has_a_sheet_of_all_two_of_each_and_a_table(tmp_path: Path, mo
     request = StudyRequest(None, ("synthetic",), quick=True, tell=told.append)
     assert not study.plan(request)
     found = study.report(request, [], tmp_path)
-    names = ("operator", "evolution-synthetic", "evolution-synthetic-eigenfunctions")
+    pair = "evolution-synthetic-body-plane"
+    names = ("operator", pair, f"{pair}-eigenfunctions")
     assert [path.name for path in found.figures] == list(names)
     (table,) = found.tables
     assert [len(part.rows) for part in table.sections] == [4] and "first 10" in table.note

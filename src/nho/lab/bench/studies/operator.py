@@ -37,7 +37,7 @@ def plan(request: StudyRequest) -> Sequence[Task]:
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
-    """The first pair of up to three families: what the loop learns, with and without operator."""
+    """A few pairs: what the loop learns, with and without operator."""
     settings = preset("paper").replace(refinement="none")
     found, sections, figures = {}, [], []
     for family, name in chosen(request):
@@ -46,8 +46,8 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         evolution = evolve(case, settings)
         plain = evolve(case, settings.replace(coordinates="laplacian"))
         sections.append(section(evolution, plain))
-        figures += draw_evolution(evolution, folder, f"evolution-{family}")
-        found[FAMILIES[family].title] = evolution
+        figures += draw_evolution(evolution, folder, f"evolution-{family}-{name}")
+        found[f"{FAMILIES[family].title}, {name}"] = evolution
     figures = draw_operator(found, folder / "operator") + figures
     table = Table(
         "operator",
@@ -60,11 +60,11 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
 
 
 def chosen(request: StudyRequest) -> list[tuple[str, str]]:
-    """(family, pair): the first pair of up to three families, those of the paper first."""
-    first = {family: pair for family, pair in reversed(request.pairs("paper"))}
-    families = [family for family in request.families if family in first]
-    families.sort(key=lambda family: family not in PREFERRED)
-    return [(family, first[family]) for family in families[:MOST]]
+    """Up to three (family, pair): the first of each family, those of the paper first, then more."""
+    pairs = request.pairs("paper")
+    first = {family: (family, pair) for family, pair in reversed(pairs)}
+    ahead = sorted(first.values(), key=lambda one: (one[0] not in PREFERRED, pairs.index(one)))
+    return [*ahead, *(one for one in pairs if one not in ahead)][:MOST]
 
 
 def section(learned: Evolution, plain: Evolution) -> Section:

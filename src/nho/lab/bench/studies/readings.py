@@ -28,9 +28,9 @@ LOOP = {  # reading of the reciprocal loop -> settings that differ from preset `
     "encoding in the unit of the file": ("encoding_unit=given",),
 }
 NAM = {  # reading of the dense refinement
-    "NAM within the support": ("refine_within=support",),
+    "NAM on all of the full shape": ("refine_within=everywhere",),
     "RMS over the support": ("refine_scaling=support",),
-    "RMS weighed by area": ("refine_scaling=area",),
+    "RMS weighted by area": ("refine_scaling=area",),
     "NAM of 3,400 steps (preset paper)": (
         *("refine_steps=200", "refine_later_steps=0", "refine_rows=0"),
     ),
@@ -41,7 +41,7 @@ PLAIN = {  # w/o Hamiltonian operator: where the region is
     "w/o operator: energy": ("coordinates=laplacian", "plain_region=energy"),
 }
 _BASE = "paper-fast"
-_QUICK = ("sparse Hamiltonian in the read-out", "NAM within the support")
+_QUICK = ("sparse Hamiltonian in the read-out", "NAM on all of the full shape")
 _SHARES = ("iou", "precision", "recall")
 
 
