@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nho.geometry.coarsening import _Cells, coarsened
+from nho.geometry.coarsening import _Cells, _Sampler, coarsened
 from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.subdivision import subdivided
@@ -67,6 +67,28 @@ def test_where_a_tube_is_too_thin_for_the_spacing_vertices_are_added():
     tube = torus(400, 16, ratio=0.05)
     coarse = coarsened(tube, 150, np.array([0])).mesh  # the spacing is the width of the tube
     assert euler(coarse) == 0 and (coarse.edge_face_counts == 2).all()
+
+
+def test_mending_leaves_vertices_without_a_cell_alone(monkeypatch):
+    """Two flecks on a tube: vertex 0 stands for one; the other, inside out, is a faulty cell."""
+    tube = torus(400, 16, ratio=0.05)
+    count = tube.n_vertices
+    around = tube.vertices[tube.faces[(tube.faces == 0).any(axis=1)][0]] - tube.vertices[0]
+    fleck = tube.vertices[0] + 1e-3 * (tube.vertex_normals[0] + around)
+    both = Mesh(
+        np.concatenate([tube.vertices, fleck, fleck[::-1]]),
+        np.concatenate([tube.faces, count + np.arange(6).reshape(2, 3)]),
+    )
+    mended, denser = [], _Sampler.denser
+
+    def spy(self, spacing, before, where):
+        mended.append(where)
+        return denser(self, spacing, before, where)
+
+    monkeypatch.setattr(_Sampler, "denser", spy)
+    coarsened(both, 100, np.array([0]))
+    assert mended and all(where[count + 3 :].all() for where in mended)
+    assert not any(where[count : count + 3].any() for where in mended)
 
 
 def test_triangles_are_well_shaped_and_of_one_size(fine):

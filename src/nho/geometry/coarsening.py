@@ -72,7 +72,8 @@ def coarsened(mesh: Mesh, count: int, keep: np.ndarray) -> Coarse:
         faulty = cells.faulty()
         if not faulty.any():
             break
-        chosen = sampler.denser(spacing / 2**number, chosen, faulty[cells.cell])
+        inside = (cells.cell >= 0) & faulty[cells.cell]
+        chosen = sampler.denser(spacing / 2**number, chosen, inside)
         cells = _Cells(mesh, graph, chosen)
     return cells.without_unused().coarse()
 
