@@ -11,6 +11,7 @@ from nho.learned.architecture import Architecture  # noqa: E402
 from nho.learned.backend import quiet_torch  # noqa: E402
 from nho.learned.functional_maps import (  # noqa: E402
     map_of_vertices,
+    mutual_rows,
     regularised_map,
     resolvent_mask,
     soft_map,
@@ -64,9 +65,18 @@ def test_a_shape_and_itself_are_connected_by_the_identity(shapes):
 def test_the_functional_map_of_a_vertex_map_leads_back_to_near_it(shapes, piece, whole):
     partial, full = shapes
     matrix = map_of_vertices(partial, full, piece.vertex_of_parent)
-    found = vertices_of_map(matrix, partial.functions.numpy(), full.functions.numpy())
+    found, _ = vertices_of_map(matrix, partial.functions.numpy(), full.functions.numpy())
     gap = np.linalg.norm(whole.vertices[found] - whole.vertices[piece.vertex_of_parent], axis=1)
     assert np.median(gap) < 2 * whole.mean_edge_length
+
+
+def test_a_row_is_mutual_if_it_is_the_nearest_of_its_nearest():
+    random = np.random.default_rng(0)
+    own, other = random.standard_normal((30, 4)), random.standard_normal((50, 4))
+    gap = np.linalg.norm(own[:, None] - other, axis=2)
+    target, mutual = mutual_rows(own, other)
+    assert np.array_equal(target, gap.argmin(axis=1)) and 0 < mutual.sum() < 30
+    assert np.array_equal(mutual, gap.argmin(axis=0)[target] == np.arange(30))
 
 
 def test_soft_maps_are_shares_that_harden_with_less_temperature():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,7 +105,8 @@ def oracle(piece, whole, monkeypatch):
         places = whole.vertices[problem.full.given_of_solver]
         places = np.c_[places, np.full(len(places), 5.0)]  # directions tell places apart
         target = full[problem.partial.given_of_solver]
-        return Features(places[target], places, target, np.eye(3), None)
+        mutual = np.ones(len(target), dtype=bool)
+        return Features(places[target], places, target, np.eye(3), mutual, None)
 
     monkeypatch.setattr(anchors_module, "features_of", features)
     return set(wrong.tolist())
@@ -121,6 +123,20 @@ def test_anchors_from_features_are_right_spread_and_at_most_twenty_five(piece, w
     assert apart[np.triu_indices(25, 1)].min() > 2 * piece.mesh.mean_edge_length
 
 
+def test_anchors_are_matched_both_ways_by_the_map_that_they_come_from(
+    piece, whole, oracle, monkeypatch
+):
+    plain = anchors_module.features_of
+    half = piece.mesh.vertices[:, 1] > np.median(piece.mesh.vertices[:, 1])
+
+    def features(method, problem, run):
+        return replace(plain(method, problem, run), mutual=half[problem.partial.given_of_solver])
+
+    monkeypatch.setattr(anchors_module, "features_of", features)
+    found = feature_anchors(piece.mesh, whole, "dpfm", Settings(threads=1))
+    assert len(found) >= 20 and half[found[:, 0]].all()
+
+
 def test_features_that_say_nothing_give_no_anchors_but_a_sentence(piece, whole, monkeypatch):
     def noise(method, problem, run):
         random = np.random.default_rng(0)
@@ -129,7 +145,8 @@ def test_features_that_say_nothing_give_no_anchors_but_a_sentence(piece, whole, 
             for side in (problem.partial, problem.full)
         ]
         target = random.integers(problem.full.mesh.n_vertices, size=len(rows[0]))
-        return Features(rows[0], rows[1], target, np.eye(3), None)
+        mutual = np.ones(len(target), dtype=bool)
+        return Features(rows[0], rows[1], target, np.eye(3), mutual, None)
 
     monkeypatch.setattr(anchors_module, "features_of", noise)
     with pytest.raises(InputError, match="matches that can be believed.*mark anchors by hand"):

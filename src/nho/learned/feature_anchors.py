@@ -16,8 +16,9 @@ from nho.geometry.geodesics import cached_neighbourhoods
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.learned.checkpoints import matcher_for
+from nho.learned.functional_maps import mutual_rows
 from nho.learned.matcher import Features
-from nho.operator.correspondence import local_distortion, nearest_rows
+from nho.operator.correspondence import local_distortion
 from nho.problem.anchors import FEWEST
 from nho.problem.preparation import PreparedShape, Problem, prepare
 from nho.problem.solution import Solution
@@ -83,10 +84,9 @@ def feature_anchors(partial: Mesh, full: Mesh, method: str, settings: Settings) 
     with started(settings, None) as run:
         problem = prepare(partial, full, None)
         features = features_of(method, problem, run)
-        _, mutual = nearest_features(features, run.pool)
     reliable = distortion_of(problem, features.target) < _TRUSTED
     reliable &= neighbourhood_preservation(problem, features.target) > _PRESERVED
-    found = np.flatnonzero(reliable & mutual)
+    found = np.flatnonzero(reliable & features.mutual)
     # A mutual match is more often right, but a short list of them leaves most of a shape out.
     found = found if len(found) >= MOST_ANCHORS else np.flatnonzero(reliable)
     _check_count(problem, method, len(found))
@@ -142,19 +142,9 @@ def at_given_origin(side: PreparedShape) -> Mesh:
 def nearest_features(
     features: Features, workers: Workers = SERIAL
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest features by the angle between them.
-
-    Returns
-    -------
-    target : (n_partial,) int array
-        Full vertex of every partial vertex.
-    mutual : (n_partial,) bool array
-        Whether the partner's nearest is the vertex itself.
-    """
+    """`mutual_rows` of the features, by the angle between them (Eq. 22 and 24)."""
     own, other = (_unit(rows) for rows in (features.partial, features.full))
-    target = nearest_rows(own, other, workers)
-    back = nearest_rows(other, own, workers)
-    return target, back[target] == np.arange(len(target))
+    return mutual_rows(own, other, workers)
 
 
 def distortion_of(

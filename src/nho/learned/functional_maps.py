@@ -72,6 +72,22 @@ def map_of_vertices(partial: NetworkInput, full: NetworkInput, target: np.ndarra
 
 def vertices_of_map(
     matrix: np.ndarray, partial: np.ndarray, full: np.ndarray, workers: Workers = SERIAL
-) -> np.ndarray:
-    """(n_partial,) full vertex whose image under C is nearest, in (n, k) basis functions."""
-    return nearest_rows(partial, full @ matrix.T, workers)
+) -> tuple[np.ndarray, np.ndarray]:
+    """`mutual_rows` of (n, k) basis functions of the partial shape and images of the full one's."""
+    return mutual_rows(partial, full @ matrix.T, workers)
+
+
+def mutual_rows(
+    own: np.ndarray, other: np.ndarray, workers: Workers = SERIAL
+) -> tuple[np.ndarray, np.ndarray]:
+    """The row of ``other`` nearest to every row of ``own``, and where it is so both ways.
+
+    Returns
+    -------
+    target : (n_own,) int array
+    mutual : (n_own,) bool array
+        Whether the partner's nearest is the row itself.
+    """
+    target = nearest_rows(own, other, workers)
+    back = nearest_rows(other, own, workers)
+    return target, back[target] == np.arange(len(target))

@@ -50,6 +50,8 @@ class Features:
         Full vertex of every partial vertex.
     matrix : (k, k) float array
         Functional map, from coefficients on the full shape to those on the partial one.
+    mutual : (n_partial,) bool array
+        Whether the functional map leads from that full vertex back to the partial vertex.
     overlap : (n_full,) float array or None
         0 to 1, above one half where the partial shape lies.
     """
@@ -58,6 +60,7 @@ class Features:
     full: np.ndarray
     target: np.ndarray
     matrix: np.ndarray
+    mutual: np.ndarray
     overlap: np.ndarray | None
 
 
@@ -93,10 +96,11 @@ class Matcher(nn.Module):
             output: Output = self(*inputs)
             matrix = self._matrix(output, *inputs, workers)
             own, other = (array_of(shape.functions) for shape in inputs)
-            target = vertices_of_map(matrix, own, other, workers)
+            target, mutual = vertices_of_map(matrix, own, other, workers)
             logits = output.full_overlap
             overlap = None if logits is None else array_of(torch.sigmoid(logits))
-        return Features(array_of(output.partial), array_of(output.full), target, matrix, overlap)
+        rows = array_of(output.partial), array_of(output.full)
+        return Features(*rows, target, matrix, mutual, overlap)
 
     def _matrix(
         self, output: Output, partial: NetworkInput, full: NetworkInput, workers: Workers
