@@ -164,7 +164,7 @@ def test_the_operator_gets_what_is_undistorted_and_the_alignment_what_is_mutual(
     )
     cosine = own @ other.T
     target, back = cosine.argmax(axis=1), cosine.argmax(axis=0)
-    distortion = anchors_module.distortion_of(problem, target)
+    distortion = anchors_module.distortion_of(problem, target, PaperRecipe())
     mutual = back[target] == np.arange(len(target))
     for found, kept in ((region, distortion < 0.42), (aligning, mutual & (distortion < 1.5))):
         assert np.array_equal(found, np.stack([np.arange(len(target)), target], axis=1)[kept])
@@ -177,7 +177,7 @@ def test_each_set_of_anchors_has_its_own_role_in_the_loop(piece, whole, oracle, 
     region, aligning = region[::4], aligning[::5]
     fitted, aligned = [], []
 
-    def fit(field, objective, positives, *rest):
+    def fit(field, objective, positives, *rest, **options):
         fitted.append(positives)
         return np.full(whole.n_vertices, 0.5), [], ""
 
