@@ -207,7 +207,7 @@ def test_too_few_anchors_are_refused(whole, piece, anchors, name):
 
 def test_an_unknown_name_is_refused_with_those_that_exist(whole, piece, anchors):
     with pytest.raises(
-        nho.InputError, match="'nearst' is unknown; choose paper, default, nearest, anchor-dis"
+        nho.InputError, match="'nearst' is unknown; choose paper, paper-fast, default, nearest, anc"
     ):
         baselines.run("nearst", piece.mesh, whole, anchors)
 
