@@ -64,10 +64,13 @@ class GroundTruth:
     points : SurfacePoints
         One per partial vertex, on the full mesh; face -1 where nothing is known.
     region : (n_full,) bool array
+    unmatched : (n_partial,) bool array or None
+        Partial vertices that are known to have no partner; None = nothing is known of that.
     """
 
     points: SurfacePoints
     region: np.ndarray
+    unmatched: np.ndarray | None = None
 
     def under(self, rule: str, full: Mesh) -> GroundTruth:
         """The same map with the region by another rule.

@@ -18,7 +18,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, cut_by_plane
 from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
-from nho.lab.bench.datasets.pair import median_stretch, true_region
+from nho.lab.bench.datasets.pair import median_stretch, region_by_rows, truth_by_images
 from nho.lab.bench.published import published
 
 TEST_SET = "shrec2016_PartialDeformableShapes_TestSet"
@@ -413,9 +413,9 @@ def test_the_region_by_rows_does_not_grow_but_that_by_images_does(whole):
     cut = cut_by_plane(whole, np.array([0.0, 0.0, 1.0]), keep_area=0.5)
     points = SurfacePoints.at_vertices(whole, cut.vertex_of_parent)
     every = np.arange(len(whole.vertices))
-    by_rows = true_region(whole, points, every, cut.kept_vertices)
+    by_rows = region_by_rows(whole, every, cut.kept_vertices)
     np.testing.assert_array_equal(by_rows, cut.kept_vertices)
-    by_images = true_region(whole, points)
+    by_images = truth_by_images(whole, points).region
     assert by_images[cut.kept_vertices].all() and by_images.sum() > by_rows.sum()
 
 

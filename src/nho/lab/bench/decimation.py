@@ -49,11 +49,12 @@ class Decimation:
         """Keep about ``share`` of the faces."""
         coarse = decimated(fine, share)
         nearest_fine = np.asarray(cKDTree(fine.vertices).query(coarse.vertices)[1])
+        points = _laid_on(coarse, fine, truth.points)
         return cls(
             fine,
             coarse,
             truth,
-            GroundTruth(_laid_on(coarse, fine, truth.points), truth.region[nearest_fine]),
+            replace(truth, points=points, region=truth.region[nearest_fine]),
             np.asarray(cKDTree(coarse.vertices).query(fine.vertices)[1]),
             nearest_fine,
         )

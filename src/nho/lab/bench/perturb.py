@@ -142,6 +142,8 @@ class PresentedPair:
     anchors : (m, 2) int array
     bad : (m,) bool array
         Anchors that were made wrong.
+    judged : (n_partial,) bool array
+        Where answers are compared with the truth, see `AnnotatedPair.judged`.
     finer : Decimation or None
         The full shape before its faces were reduced: errors are measured there.
     """
@@ -149,6 +151,7 @@ class PresentedPair:
     pair: AnnotatedPair
     anchors: np.ndarray
     bad: np.ndarray
+    judged: np.ndarray
     finer: Decimation | None = None
 
     def truth_under(self, rule: str) -> GroundTruth:
@@ -162,6 +165,7 @@ def present(pair: AnnotatedPair, conditions: Conditions) -> PresentedPair:
     """A pair under the given conditions."""
     # Before anything moves, so that the same anchors are drawn under all conditions.
     anchors = pair.anchors(conditions.anchors, conditions.sampling)
+    judged = pair.judged(anchors)
     random = np.random.default_rng([conditions.bad_seed, zlib.crc32(pair.name.encode())])
     spoil = _swapped if conditions.bad_kind == "swap" else _moved
     spoilt = spoil(anchors, conditions.bad, pair.full, random)
@@ -183,7 +187,7 @@ def present(pair: AnnotatedPair, conditions: Conditions) -> PresentedPair:
     unit = np.sqrt(full.area) if conditions.input_scale == "normalised" else 1.0
     partial, full = partial.scaled(conditions.partial_scale / unit), full.scaled(1 / unit)
     shown = replace(pair, partial=partial, full=full)
-    return PresentedPair(shown, spoilt, bad, finer)
+    return PresentedPair(shown, spoilt, bad, judged, finer)
 
 
 def rotated(mesh: Mesh, random: np.random.Generator) -> Mesh:

@@ -27,14 +27,14 @@ REGION_SCORES = ("iou", "precision", "recall", "f1", "true_area")  # each under 
 
 @dataclass(frozen=True)
 class Scores:
-    """Errors x100 over annotated, matched vertices; shares in percent; NaN = nothing to judge."""
+    """Errors x100 over judged, matched vertices; shares in percent; NaN = nothing to judge."""
 
     geodesic_error: float  # mean, of the points in triangles
     geodesic_error_vertex: float  # mean, of the nearest vertices
     geodesic_error_median: float
     geodesic_error_p95: float
     geodesic_error_worst: float
-    matched: float  # share of the annotated vertices that have a match
+    matched: float  # share of the judged vertices that have a match
     iou: float
     precision: float
     recall: float
@@ -60,7 +60,7 @@ class Scores:
     aurc_best: float  # the same with the true errors as confidence: no order reaches less
     partial_vertices: float
     full_vertices: float
-    pck: str  # shares of the annotated vertices with an error up to PCK_THRESHOLDS
+    pck: str  # shares of the judged vertices with an error up to PCK_THRESHOLDS
     risk: str  # mean error of the most confident over that of all, at RISK_COVERAGES
     trust: str  # per bin of confidence: vertices, their mean confidence, share within RADIUS
 
@@ -71,9 +71,7 @@ class Scores:
 
 def judge(result: MatchResult, given: PresentedPair) -> Scores:
     """Compare an answer with the truth of the pair as it was given."""
-    full, truth = given.pair.full, given.pair.truth
-    known = truth.points.face >= 0
-    matched = known & (result.face >= 0)
+    matched = given.judged & (result.face >= 0)
     errors, vertex_errors = (values[matched] for values in _errors(result, given))
     trust = result.confidence[matched]
     suspects = np.array(result.suspect_anchors, dtype=np.int64)
@@ -84,7 +82,7 @@ def judge(result: MatchResult, given: PresentedPair) -> Scores:
         geodesic_error_median=_over(np.median, errors),
         geodesic_error_p95=_over(lambda values: np.percentile(values, 95), errors),
         geodesic_error_worst=_over(np.max, errors),
-        matched=100 * float(matched.sum() / max(known.sum(), 1)),
+        matched=100 * float(matched.sum() / max(given.judged.sum(), 1)),
         **_region_scores(result.region, given),
         seconds=result.timings["total"],
         suspects=len(suspects),
@@ -95,8 +93,8 @@ def judge(result: MatchResult, given: PresentedPair) -> Scores:
         aurc_ratio=aurc_ratio(errors, trust),
         aurc_best=aurc_ratio(errors, -errors),
         partial_vertices=given.pair.partial.n_vertices,
-        full_vertices=full.n_vertices,
-        pck=_joined(_pck(errors, int(known.sum()))),
+        full_vertices=given.pair.full.n_vertices,
+        pck=_joined(_pck(errors, int(given.judged.sum()))),
         risk=_joined(risk_at_coverages(errors, trust)),
         trust=_joined(reliability(errors, trust).ravel()),
     )
@@ -150,10 +148,10 @@ def risk_curve(errors: np.ndarray, confidence: np.ndarray) -> FloatArray:
     return risk / float(errors.mean())
 
 
-def _pck(errors: np.ndarray, annotated: int) -> np.ndarray:
-    """Percent of the annotated vertices; one without a match is never correct."""
+def _pck(errors: np.ndarray, judged: int) -> np.ndarray:
+    """Percent of the judged vertices; one without a match is never correct."""
     within = np.searchsorted(np.sort(errors), PCK_THRESHOLDS, side="right")
-    return 100 * within / max(annotated, 1)
+    return 100 * within / max(judged, 1)
 
 
 def risk_at_coverages(errors: np.ndarray, confidence: np.ndarray) -> FloatArray:

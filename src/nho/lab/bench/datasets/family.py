@@ -9,7 +9,18 @@ from itertools import islice
 from pathlib import Path
 
 from nho.errors import InputError
-from nho.lab.bench.datasets import pfarm, pfaust, shrec16, synthetic, tosca
+from nho.lab.bench.datasets import (
+    faces,
+    pfarm,
+    pfaust,
+    scans,
+    shrec16,
+    skulls,
+    species,
+    synthetic,
+    tibias,
+    tosca,
+)
 from nho.lab.bench.datasets.pair import AnnotatedPair, Listing
 
 
@@ -86,6 +97,14 @@ FAMILIES: dict[str, Family] = {
         Family("shrec16_cuts", "SHREC'16 CUTS", "cuts24", partial(shrec16.listing, kind="cuts")),
         Family("shrec16_holes", "SHREC'16 HOLES", "", partial(shrec16.listing, kind="holes")),
         Family("cuts24", "CUTS'24", "cuts24", shrec16.cuts24),
+        Family("faces", "faces", "", faces.listing),
+        Family("faces_same", "faces (same person)", "", partial(faces.listing, same=True)),
+        Family("skulls", "mouse skulls", "", skulls.listing),
+        Family("skulls_cut", "cut mouse skulls", "", partial(skulls.listing, cut=True)),
+        Family("tibias", "tibias", "", tibias.listing),
+        Family("tibias_cut", "cut tibias", "", partial(tibias.listing, cut=True)),
+        Family("scans", "range scans", "", scans.listing),
+        Family("species", "PARTIALSMAL", "", species.listing),
         Family("synthetic", "generated", "", synthetic.listing),
     )
 }

@@ -13,7 +13,13 @@ from pathlib import Path
 
 from nho.errors import InputError
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
+from nho.lab.bench.datasets.pair import (
+    AnnotatedPair,
+    Listing,
+    checked_pair,
+    data_folder,
+    truth_by_images,
+)
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -50,4 +56,5 @@ def _load(name: str, path: Path) -> AnnotatedPair:
     n = len(partial.vertices)
     same_count(min(len(target), n), n, path, partial.name)
     target = in_range(target[:n], len(full.vertices), path, full.name)
-    return checked_pair(name, partial, full, SurfacePoints.at_vertices(full, target), path)
+    truth = truth_by_images(full, SurfacePoints.at_vertices(full, target))
+    return checked_pair(AnnotatedPair(name, partial, full, truth), path)

@@ -14,9 +14,16 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from nho.errors import InputError
+from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
+from nho.lab.bench.datasets.pair import (
+    AnnotatedPair,
+    Listing,
+    checked_pair,
+    data_folder,
+    region_by_rows,
+)
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -58,7 +65,8 @@ def _load(layout: _Listed | _Published, part: str, whole: str) -> AnnotatedPair:
     target[vertex] = image[row]
     points = SurfacePoints.at_vertices(full, target)
     kept = np.isin(np.arange(len(image)), row)
-    return checked_pair(f"{part}-{whole}", partial, full, points, truth_file, image, kept)
+    truth = GroundTruth(points, region_by_rows(full, image, kept))
+    return checked_pair(AnnotatedPair(f"{part}-{whole}", partial, full, truth), truth_file)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import IntArray, Mesh
 from nho.runtime.input_file import LARGE, read_text
+from nho.runtime.npz import load_arrays
 
 GUIDE = "see docs/datasets.md"
 
@@ -52,6 +53,21 @@ def indices_in(path: Path, columns: int = 1) -> IntArray:
         raise InputError(f"{path}: row {bad[0]} is not a whole number; download the file anew")
     found: IntArray = whole.astype(np.int64)
     return found[:, 0] if columns == 1 else found
+
+
+def arrays_in(path: Path, *names: str) -> list[np.ndarray]:
+    """The named arrays of an ``.npz`` file."""
+    _must_exist(path)
+    try:
+        found = load_arrays(path, names)
+    except Exception as problem:
+        raise InputError(
+            f"{path}: cannot be read as an .npz file ({problem}); copy it again"
+        ) from problem
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise InputError(f"{path}: has no array {missing[0]!r}; {GUIDE}")
+    return [found[name] for name in names]
 
 
 def in_range(indices: np.ndarray, count: int, path: Path, of: str) -> np.ndarray:

@@ -18,7 +18,13 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
+from nho.lab.bench.datasets.pair import (
+    AnnotatedPair,
+    Listing,
+    checked_pair,
+    data_folder,
+    truth_by_images,
+)
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -147,7 +153,9 @@ def _load(name: str, files: _Files) -> AnnotatedPair:
     partial, full = mesh_at(files.partial), mesh_at(files.full)
     points = _truth(files.truth, full)
     same_count(len(points), len(partial.vertices), files.truth, partial.name)
-    return checked_pair(name, partial, full, points, files.truth)
+    return checked_pair(
+        AnnotatedPair(name, partial, full, truth_by_images(full, points)), files.truth
+    )
 
 
 def _truth(path: Path, full: Mesh) -> SurfacePoints:

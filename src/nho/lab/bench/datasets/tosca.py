@@ -15,11 +15,18 @@ from pathlib import Path
 import numpy as np
 
 from nho.errors import InputError
+from nho.evaluation.ground_truth import GroundTruth
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import Cut, ball_centres, cut_by_balls, cut_by_plane, take_faces
-from nho.lab.bench.datasets.pair import AnnotatedPair, Listing, checked_pair, data_folder
+from nho.lab.bench.datasets.pair import (
+    AnnotatedPair,
+    Listing,
+    checked_pair,
+    data_folder,
+    region_by_rows,
+)
 from nho.lab.bench.datasets.reading import (
     GUIDE,
     first_there,
@@ -70,7 +77,8 @@ def _load(name: str, path: Path, kind: str, number: int) -> AnnotatedPair:
     target = np.full(len(posed.vertices), -1, dtype=np.int64)
     target[rows] = image
     points = SurfacePoints.at_vertices(full, target[cut.vertex_of_parent])
-    return checked_pair(name, cut.mesh, full, points, truth_file, image, cut.kept_vertices[rows])
+    truth = GroundTruth(points, region_by_rows(full, image, cut.kept_vertices[rows]))
+    return checked_pair(AnnotatedPair(name, cut.mesh, full, truth), truth_file)
 
 
 def seeded_cut(mesh: Mesh, seed: int) -> Cut:
