@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,10 @@ def test_the_region_by_every_rule_is_that_of_the_fine_mesh(pair, rule):
     nearest = np.linalg.norm(coarse.vertices[:, None] - pair.full.vertices, axis=2).argmin(axis=1)
     np.testing.assert_array_equal(region, fine[nearest])
     assert found.truth_under(rule).points is found.pair.truth.points
+
+
+def test_vertices_without_a_partner_stay_so(pair):
+    unmatched = np.arange(pair.partial.n_vertices) < 5
+    known = replace(pair, truth=replace(pair.truth, unmatched=unmatched))
+    found = present(known, Conditions(full_faces=0.2)).pair.truth
+    np.testing.assert_array_equal(found.unmatched, unmatched)

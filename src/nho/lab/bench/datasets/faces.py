@@ -28,7 +28,7 @@ from nho.lab.bench.datasets.reading import GUIDE, arrays_in, in_range, mesh_at
 _FOLDER = "worlds/faces"
 _GENERIC, _NEUTRAL = "generic_neutral", "neutral"
 _FEWER = 0.45  # vertices of a head that is meshed anew, of those that it had
-_TILT = 0.5  # of the plane against the direction of the face; 0 = always straight from the front
+_TILT = 0.5  # sine of the largest angle between the plane's normal and where the face looks
 _NO_VERTICES = np.empty(0, dtype=np.int64)
 
 
@@ -78,8 +78,8 @@ def _cut(head: Mesh, landmarks: np.ndarray, seed: int) -> Cut:
         return cut_by_balls(head, 4, 0.16, seed)
     random = np.random.default_rng(seed)
     front = head.vertices[landmarks].mean(axis=0) - head.vertices.mean(axis=0)
-    tilt = _TILT * random.standard_normal(3)
-    normal = front / np.linalg.norm(front) + tilt
+    tilt = random.standard_normal(3)
+    normal = front / np.linalg.norm(front) + _TILT * tilt / np.linalg.norm(tilt)
     return cut_by_plane(head, normal, keep_area=random.uniform(0.45, 0.75))
 
 

@@ -38,13 +38,14 @@ def listing(folder: Path | None, cut: bool = False) -> Listing:
     Odd numbers keep one end of the skull, even ones the other.
     """
     folder = data_folder(folder)
-    first, *others = sorted((folder / _FOLDER).glob(f"*{_LANDMARKS}")) or [None]
-    if first is None or not others:
+    found = sorted((folder / _FOLDER).glob(f"*{_LANDMARKS}"))
+    if len(found) < 2:
         raise InputError(
             f"{folder}: holds no skulls; put those of "
             f"https://github.com/SlicerMorph/Mouse_Models there, as {_FOLDER}/<strain>.ply with "
             f"about 10,000 vertices and {_FOLDER}/<strain>{_LANDMARKS} ({GUIDE})"
         )
+    first, *others = found
     numbers = range(1, len(others) + 1)
     names = [
         path.name.removesuffix(_LANDMARKS) + f"-cut{number}" * cut

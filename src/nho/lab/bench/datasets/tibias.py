@@ -37,13 +37,14 @@ def listing(folder: Path | None, cut: bool = False) -> Listing:
     Odd numbers keep one end of the bone, even ones the other.
     """
     folder = data_folder(folder)
-    first, *others = sorted((folder / _FOLDER).glob("*.ply")) or [None]
-    if first is None or not others:
+    found = sorted((folder / _FOLDER).glob("*.ply"))
+    if len(found) < 2:
         raise InputError(
             f"{folder}: holds no tibias; put bones of "
             f"https://github.com/aaronsfox/tibial-geometry there, as {_FOLDER}/<bone>.ply, and "
             f"{_FOLDER}/truth.npz with the vertices of the same points on each ({GUIDE})"
         )
+    first, *others = found
     numbers = range(1, len(others) + 1)
     names = [
         path.stem + f"-cut{number}" * cut for number, path in zip(numbers, others, strict=True)
