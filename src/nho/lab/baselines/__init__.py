@@ -12,13 +12,17 @@ from nho.errors import InputError
 from nho.lab.baselines import (
     anchor_distance,
     arap,
+    coherent_drift,
     fspm,
     learned,
     nearest,
     nricp,
     pfm,
     piecewise_smooth,
+    rigid_icp,
     spectrum_alignment,
+    spline,
+    spline_meshmonk,
     zoomout,
 )
 from nho.lab.baselines.interface import Method
@@ -38,6 +42,11 @@ METHODS: dict[str, Method] = {
     for method in (
         *(Method(name) for name in PRESETS),
         Method("nearest", nearest.solve),
+        Method("similarity+icp", rigid_icp.solve),
+        Method("tps", spline.solve),
+        Method("tps+meshmonk", spline_meshmonk.solve, needs="meshmonk>=0.3,<0.4"),
+        Method("rustcpd", coherent_drift.solve_by_rustcpd, needs="rustcpd>=4,<5"),
+        Method("biocpd", coherent_drift.solve_by_biocpd, needs="biocpd>=1.3,<2"),
         Method("anchor-distance", anchor_distance.solve),
         Method("anchor-distance+zoomout", zoomout.solve_from_distances),
         Method("anchor-distance+arap", arap.solve),
@@ -45,7 +54,7 @@ METHODS: dict[str, Method] = {
         Method("pfm-wks", pfm.solve_by_waves, anchored=False),
         Method("hamiltonian", spectrum_alignment.solve, anchored=False),
         Method("zoomout", zoomout.solve_from_anchors),
-        Method("nricp", nricp.solve),
+        Method("nricp", nricp.solve, needs="trimesh"),
         Method("fspm", fspm.solve, anchored=False),
         Method("piecewise-smooth", piecewise_smooth.solve, anchored=False),
         _network("dpfm", "dpfm"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nho.errors import InputError
+from nho.lab.baselines.packages import require
 from nho.pipeline.automatic_anchors import AUTO
 from nho.pipeline.matching import match, to_result
 from nho.problem.preparation import AnchorsLike, MeshLike, prepare
@@ -29,12 +30,15 @@ class Method:
         methods can be called alike.
     learned : bool
         Whether it needs torch and weights (setting ``checkpoints``).
+    needs : str
+        What ``pip install`` takes to get the package that it calls; empty = none.
     """
 
     name: str
     solver: Solver | None = None
     anchored: bool = True
     learned: bool = False
+    needs: str = ""
 
     def __call__(
         self,
@@ -45,6 +49,8 @@ class Method:
         progress: ProgressCallback | None = None,
     ) -> MatchResult:
         """Match as `nho.match` does: repair and way back to the shapes as given are the same."""
+        if self.needs:
+            require(self.needs, self.name)
         if not self.anchored:
             anchors = None
         elif anchors is None:

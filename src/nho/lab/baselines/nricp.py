@@ -18,11 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from nho.errors import InputError
-from nho.geometry.alignment import similarity
 from nho.geometry.mesh import Mesh
-from nho.geometry.surface import project
-from nho.lab.baselines.readout import solution_of
+from nho.lab.baselines.nearest import placed, read_off
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution
 from nho.runtime.run import Run
@@ -30,19 +27,11 @@ from nho.runtime.run import Run
 
 def solve(problem: Problem, run: Run) -> Solution:
     """Closest points of the bent surface."""
-    partial, full = problem.partial.mesh, problem.full.mesh
-    own, other = problem.anchors.T
     with run.stage("bending"):
-        scale, rotation, shift = similarity(partial.vertices[own], full.vertices[other])
-        placed = scale * partial.vertices @ rotation.T + shift
-        bent = bent_onto(placed, partial.faces, full, problem.anchors)
-        if not np.isfinite(bent).all():
-            raise InputError(
-                f"{partial.name}: non-rigid ICP found no finite positions; use more anchors, or "
-                "another method"
-            )
-        points, _ = project(full, bent)
-    return solution_of(problem, points, run.settings, scale)
+        positions, scale = placed(problem)
+        partial, full = problem.partial.mesh, problem.full.mesh
+        bent = bent_onto(positions, partial.faces, full, problem.anchors)
+        return read_off(problem, run, bent, scale)
 
 
 def bent_onto(
@@ -64,13 +53,9 @@ def bent_onto(
     onto_triangles : bool
         Draw towards closest points of triangles, which needs `rtree`, not towards vertices.
     """
-    try:
-        import trimesh
-        from trimesh.registration import nricp_amberg
-    except ImportError as problem:
-        raise InputError(
-            "baseline 'nricp' is that of trimesh, which is not installed: pip install trimesh"
-        ) from problem
+    import trimesh
+    from trimesh.registration import nricp_amberg
+
     # No processing: it would merge and drop vertices.
     source = trimesh.Trimesh(placed, faces, process=False)
     target = trimesh.Trimesh(full.vertices, full.faces, process=False)
