@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import nho
-from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.lab import baselines
 from nho.lab.baselines.nricp import bent_onto
@@ -18,16 +17,6 @@ from nho.lab.baselines.nricp import bent_onto
 def anchors(piece):
     chosen = sample_vertices(piece.mesh, 15)
     return np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
-
-
-@pytest.fixture(scope="module")
-def bulged(piece):
-    """The piece, smoothly blown up to one side, at another place, pose and unit."""
-    vertices = piece.mesh.vertices
-    grown = vertices * (1 + 0.15 * np.tanh(2 * vertices[:, :1]))
-    turn = np.linalg.qr(np.random.default_rng(4).standard_normal((3, 3)))[0]
-    turn *= np.linalg.det(turn)
-    return Mesh(40 * grown @ turn.T + [5.0, -900.0, 3.0], piece.mesh.faces)
 
 
 def gaps(result, whole, piece):

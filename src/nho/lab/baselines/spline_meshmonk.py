@@ -53,4 +53,5 @@ def _floated(problem: Problem, positions: np.ndarray) -> np.ndarray:
         transform_num_viscous_iterations_start=_ITERATIONS,
         transform_num_elastic_iterations_start=_ITERATIONS,
     )
-    return unit * np.asarray(fitted.aligned_vertices, dtype=np.float64) + centre
+    floated: np.ndarray = unit * np.asarray(fitted.aligned_vertices, dtype=np.float64) + centre
+    return floated

@@ -1,0 +1,113 @@
+"""Tools that practitioners use, as baselines: what each recovers, and how it says what it lacks."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import nho
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.synthetic import take_faces
+from nho.lab import baselines
+from nho.lab.baselines.packages import failures_in_words, package_of
+from tests.lab.baselines.conftest import visibly
+
+BENDING = ["tps", "tps+meshmonk", "rustcpd", "biocpd"]
+BORROWED = ["tps+meshmonk", "rustcpd", "biocpd", "nricp"]
+
+
+@pytest.fixture(scope="module")
+def anchors(piece):
+    chosen = sample_vertices(piece.mesh, 15)
+    return np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+
+
+def mean_gap(result, whole, piece):
+    """Mean distance to the true vertices, in mean edges."""
+    missed = result.points.positions(whole) - whole.vertices[piece.vertex_of_parent]
+    return np.linalg.norm(missed, axis=1).mean() / whole.mean_edge_length
+
+
+@pytest.fixture(scope="module")
+def rigid_gap(whole, piece, bulged, anchors):
+    """What the similarity and closest points alone leave."""
+    return mean_gap(baselines.run("nearest", bulged, whole, anchors), whole, piece)
+
+
+@pytest.mark.parametrize("name", visibly(BENDING))
+def test_a_bulged_piece_is_bent_back_from_any_pose_and_unit(
+    whole, piece, bulged, anchors, rigid_gap, name
+):
+    result = baselines.run(name, bulged, whole, anchors)
+    assert mean_gap(result, whole, piece) < min(0.5, 0.7 * rigid_gap)
+    assert result.scale == pytest.approx(1 / 40, rel=0.2)
+
+
+@pytest.mark.parametrize("name", visibly(BENDING))
+def test_bending_answers_the_same_twice(whole, bulged, anchors, name):
+    first, second = (baselines.run(name, bulged, whole, anchors) for _ in range(2))
+    np.testing.assert_array_equal(first.barycentric, second.barycentric)
+
+
+def test_the_spline_takes_anchors_to_their_partners(whole, bulged, anchors):
+    found = baselines.run("tps", bulged, whole, anchors).points.positions(whole)
+    goal = whole.vertices[anchors[:, 1]]
+    np.testing.assert_allclose(found[anchors[:, 0]], goal, atol=1e-6 * np.sqrt(whole.area))
+
+
+def test_icp_undoes_what_crooked_anchors_do_to_a_rigid_scan(whole, piece, anchors):
+    crooked = anchors.copy()
+    beside = dict(np.concatenate([whole.edges, whole.edges[:, ::-1]]))  # a neighbour of each
+    crooked[:, 1] = [beside[vertex] for vertex in anchors[:, 1]]
+    nearest, icp = (
+        baselines.run(name, piece.mesh, whole, crooked) for name in ("nearest", "similarity+icp")
+    )
+    assert mean_gap(icp, whole, piece) < 0.1 * mean_gap(nearest, whole, piece)
+    assert abs(icp.scale - 1) < 0.1 * abs(nearest.scale - 1)
+
+
+def test_icp_leaves_alone_what_fits(whole, piece, anchors):
+    result = baselines.run("similarity+icp", piece.mesh, whole, anchors)
+    assert mean_gap(result, whole, piece) < 1e-6
+
+
+@pytest.mark.parametrize("name", visibly(["tps", "tps+meshmonk"]))
+def test_a_spline_of_flat_or_too_few_anchors_is_refused(whole, piece, anchors, name):
+    with pytest.raises(nho.InputError, match="four anchors that do not lie in one plane"):
+        baselines.run(name, piece.mesh, whole, anchors[:3])
+    x, y = (axis.ravel().astype(float) for axis in np.meshgrid(range(6), range(6)))
+    corner = (np.arange(5) + 6 * np.arange(5)[:, None]).ravel()
+    faces = np.concatenate([corner[:, None] + [0, 1, 7], corner[:, None] + [0, 7, 6]])
+    sheet = Mesh(np.stack([x, y, 0 * x], axis=1), faces)
+    cut = take_faces(sheet, np.arange(len(faces)) % 25 < 20)
+    pairs = np.stack([[0, 4, 12, 22], cut.vertex_of_parent[[0, 4, 12, 22]]], axis=1)
+    with pytest.raises(nho.InputError, match="these 4 do; add anchors"):
+        baselines.run(name, cut.mesh, sheet, pairs)
+
+
+@pytest.mark.parametrize("name", BORROWED)
+def test_without_its_package_one_sentence_says_what_to_install(
+    whole, piece, anchors, monkeypatch, name
+):
+    package = package_of(baselines.METHODS[name].needs)
+    monkeypatch.setitem(sys.modules, package, None)
+    said = f"baseline '{name.replace('+', '.')}' is that of {package}.*: pip install '?{package}"
+    with pytest.raises(nho.InputError, match=said):
+        baselines.run(name, piece.mesh, whole, anchors)
+
+
+def test_what_a_package_raises_becomes_one_sentence():
+    with (
+        pytest.raises(nho.InputError, match=r"scan.ply: rustcpd gave up \(k is 0\); use more"),
+        failures_in_words("rustcpd", "scan.ply"),
+    ):
+        raise ValueError("k is 0")
+
+
+def test_pins_are_those_of_the_extra(pytestconfig):
+    extra = (pytestconfig.rootpath / "pyproject.toml").read_text(encoding="utf-8")
+    for name in ("tps+meshmonk", "rustcpd", "biocpd"):
+        assert f'"{baselines.METHODS[name].needs}",' in extra
