@@ -74,18 +74,32 @@ def test_icp_leaves_alone_what_fits(whole, piece, anchors):
     assert mean_gap(result, whole, piece) < 1e-6
 
 
+def flat(size):
+    """A sheet of squares, each halved, and four fifths of it."""
+    x, y = (axis.ravel().astype(float) for axis in np.meshgrid(range(size), range(size)))
+    squares = size - 1
+    corner = (np.arange(squares) + size * np.arange(squares)[:, None]).ravel()[:, None]
+    faces = np.concatenate([corner + [0, 1, size + 1], corner + [0, size + 1, size]])
+    sheet = Mesh(np.stack([x, y, 0 * x], axis=1), faces)
+    return sheet, take_faces(sheet, np.arange(len(faces)) % squares**2 < 0.8 * squares**2)
+
+
 @pytest.mark.parametrize("name", visibly(["tps", "tps+meshmonk"]))
 def test_a_spline_of_flat_or_too_few_anchors_is_refused(whole, piece, anchors, name):
     with pytest.raises(nho.InputError, match="four anchors that do not lie in one plane"):
         baselines.run(name, piece.mesh, whole, anchors[:3])
-    x, y = (axis.ravel().astype(float) for axis in np.meshgrid(range(6), range(6)))
-    corner = (np.arange(5) + 6 * np.arange(5)[:, None]).ravel()
-    faces = np.concatenate([corner[:, None] + [0, 1, 7], corner[:, None] + [0, 7, 6]])
-    sheet = Mesh(np.stack([x, y, 0 * x], axis=1), faces)
-    cut = take_faces(sheet, np.arange(len(faces)) % 25 < 20)
+    sheet, cut = flat(6)
     pairs = np.stack([[0, 4, 12, 22], cut.vertex_of_parent[[0, 4, 12, 22]]], axis=1)
     with pytest.raises(nho.InputError, match="these 4 do; add anchors"):
         baselines.run(name, cut.mesh, sheet, pairs)
+
+
+@pytest.mark.parametrize("name", visibly(["rustcpd", "biocpd"]))
+def test_drift_takes_flat_scans_along_the_axes(name):
+    sheet, cut = flat(21)
+    chosen = sample_vertices(cut.mesh, 6)
+    pairs = np.stack([chosen, cut.vertex_of_parent[chosen]], axis=1)
+    assert mean_gap(baselines.run(name, cut.mesh, sheet, pairs), sheet, cut) < 0.25
 
 
 @pytest.mark.parametrize("name", BORROWED)
@@ -99,12 +113,22 @@ def test_without_its_package_one_sentence_says_what_to_install(
         baselines.run(name, piece.mesh, whole, anchors)
 
 
-def test_what_a_package_raises_becomes_one_sentence():
+class PanicException(BaseException):
+    """As Rust's has it."""
+
+
+@pytest.mark.parametrize("kind", [ValueError, PanicException])
+def test_what_a_package_raises_becomes_one_sentence(kind):
     with (
         pytest.raises(nho.InputError, match=r"scan.ply: rustcpd gave up \(k is 0\); use more"),
         failures_in_words("rustcpd", "scan.ply"),
     ):
-        raise ValueError("k is 0")
+        raise kind("k is 0")
+
+
+def test_an_interruption_stays_one():
+    with pytest.raises(KeyboardInterrupt), failures_in_words("rustcpd", "scan.ply"):
+        raise KeyboardInterrupt
 
 
 def test_pins_are_those_of_the_extra(pytestconfig):

@@ -12,6 +12,8 @@ import numpy as np
 
 from nho.errors import InputError
 
+_RAISED = (ValueError, RuntimeError, np.linalg.LinAlgError)
+
 
 def package_of(requirement: str) -> str:
     """The name in a requirement such as ``rustcpd>=4,<5``."""
@@ -33,7 +35,11 @@ def failures_in_words(method: str, shape: str) -> Iterator[None]:
     """What a package raises about the shapes it was given, as an `InputError`."""
     try:
         yield
-    except (ValueError, RuntimeError, np.linalg.LinAlgError) as problem:
+    except BaseException as problem:
+        # A panic of Rust is no `Exception`, and has no class that could be imported.
+        panic = type(problem).__name__ == "PanicException"
+        if not panic and not isinstance(problem, _RAISED):
+            raise
         raise InputError(
             f"{shape}: {method} gave up ({problem}); use more anchors, or another method"
         ) from problem
