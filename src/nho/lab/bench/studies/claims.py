@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isnan
 from typing import Literal
 
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import Difference, paired_difference, per_pair
 from nho.lab.bench.studies.scoreboard import TITLES, digits, pooled
 
+_FEWEST = 6  # pairs; a bootstrap of fewer is too sure of itself
 Change = Literal["falls", "rises", "stays"]
 
 
@@ -41,8 +41,8 @@ class Claim:
         """
         then, now = (per_pair(pooled(rows), self.column) for rows in (before, after))
         gap = paired_difference(now, then)
-        if isnan(gap.low):
-            return f"That {self.text} cannot be judged here: too few pairs."
+        if gap.pairs < _FEWEST:
+            return f"That {self.text} cannot be judged here: {gap.pairs} pairs are too few."
         places = digits(self.column)
         shown = (
             f"{TITLES.get(self.column, self.column)} {gap.mean:+.{places}f}, 95 % interval "
