@@ -79,11 +79,18 @@ def bench_command(
     ] = "",
     region_truth: RegionTruth = "usual",
     every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
+    pairs: Annotated[
+        int,
+        typer.Option(
+            "--pairs", min=0, help="At most so many pairs of a family, evenly spread; 0 = all."
+        ),
+    ] = 0,
     seeds: Annotated[
         str,
         typer.Option(
             "--seeds",
-            help="Seeds, comma-separated (studies ablation and parts; speed case same-result).",
+            help="Seeds, comma-separated (studies ablation, readings and parts; speed case "
+            "same-result).",
         ),
     ] = "0",
     jobs: Annotated[
@@ -191,6 +198,7 @@ def bench_command(
         _methods(methods),
         quick,
         every,
+        pairs,
         _integers(seeds, "--seeds"),
         as_given,
         checkpoints,
@@ -227,6 +235,7 @@ def _command(request: StudyRequest, out: Path) -> str:
     if request.region_truth != "usual":
         words += [f"--region-truth {request.region_truth}"]
     words += [f"--every {request.every}"] if request.every > 1 else []
+    words += [f"--pairs {request.most}"] if request.most else []
     words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds != (0,) else []
     return " ".join([*words, f"--out {shlex.quote(out.name)}"])
 

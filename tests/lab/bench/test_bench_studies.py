@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.datasets import FAMILIES, Family
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import lookup
 from nho.lab.bench.run_studies import run_studies
@@ -79,6 +79,18 @@ def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path, reque
     assert found.tables
     assert {path.suffix for path in found.figures} in (set(), {".svg", ".pdf", ".png"})
     assert all(path.stat().st_size > 1000 for path in found.figures)
+
+
+@pytest.mark.parametrize(("most", "numbers"), [(1, [0]), (2, [0, 8]), (5, [0, 2, 4, 6, 8])])
+def test_few_pairs_are_spread_over_their_family(most, numbers, monkeypatch):
+    names = [f"pair {number}" for number in range(9)]
+    monkeypatch.setattr(Family, "names", lambda family, folder: names)
+    for all_of_them in (0, 9, 10):
+        asked = StudyRequest(None, ("synthetic",), most=all_of_them)
+        assert [pair for _, pair in asked.pairs()] == names
+    chosen = StudyRequest(None, ("synthetic", "tosca"), most=most).pairs()
+    expected = [names[number] for number in numbers]
+    assert chosen == [(family, name) for family in ("synthetic", "tosca") for name in expected]
 
 
 def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path, no_drawing):

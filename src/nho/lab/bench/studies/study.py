@@ -33,6 +33,8 @@ class StudyRequest:
         One pair per family, one rotation, few variants: minutes instead of hours.
     every : int
         Only every n-th pair.
+    most : int
+        Pairs of a family at most, evenly spread over it; 0 = all.
     seeds : tuple of int
         Of the settings, where a study speaks of seeds.
     as_given : bool
@@ -50,6 +52,7 @@ class StudyRequest:
     methods: tuple[str, ...] = ()
     quick: bool = False
     every: int = 1
+    most: int = 0
     seeds: tuple[int, ...] = (0,)
     as_given: bool = False
     checkpoints: str = ""
@@ -67,7 +70,7 @@ class StudyRequest:
             families = tuple(small) or families[:1]
         found = []
         for family in families:
-            names = FAMILIES[family].names(self.data)[:: self.every]
+            names = _spread(FAMILIES[family].names(self.data)[:: self.every], self.most)
             found += [(family, name) for name in (names[:1] if self.quick else names)]
         return found
 
@@ -85,6 +88,14 @@ class StudyRequest:
             for condition in conditions
             for seed in seeds
         ]
+
+
+def _spread(names: list[str], most: int) -> list[str]:
+    """At most so many of them, the first and the last included; all if ``most`` is 0."""
+    if not most or len(names) <= most:
+        return names
+    apart = (len(names) - 1) / max(most - 1, 1)
+    return [names[round(number * apart)] for number in range(most)]
 
 
 @dataclass(frozen=True)
