@@ -84,12 +84,17 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     found_corner, found_leg = _corners(full, found, found_at)
     straight = np.linalg.norm(goal_at - found_at, axis=1)
     best = np.where(_in_one_triangle(full, goal, found), straight, np.inf)
+    if _searches(found_corner, found_leg) < _searches(goal_corner, goal_leg):  # a way has two ends
+        goal_corner, goal_leg, found_corner, found_leg = (
+            *(found_corner, found_leg),
+            *(goal_corner, goal_leg),
+        )
     # Most errors are small. A search that ends early is exact for what it finds within its reach:
     # any other way is longer than that.
     left = np.arange(len(both))
     for reach in (_NEAR * unit, np.inf):
         for corner in range(3):
-            # A truth at a vertex needs that corner only; it saves most of the Dijkstra runs.
+            # A point at a vertex needs that corner only; it saves most of the Dijkstra runs.
             rows = left[np.isfinite(goal_leg[left, corner])]
             ways = _ways(graph, goal_corner[rows, corner], found_corner[rows], reach)
             ways = (ways + found_leg[rows]).min(axis=1) + goal_leg[rows, corner]
@@ -99,13 +104,18 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     return errors
 
 
+def _searches(corners: np.ndarray, legs: np.ndarray) -> int:
+    """Number of corners that ways have to start from."""
+    return len(np.unique(corners[np.isfinite(legs)]))
+
+
 def _ways(graph: csr_matrix, sources: np.ndarray, targets: np.ndarray, reach: float) -> np.ndarray:
     """(n, 3) distances from each source to its three targets; inf if beyond ``reach``."""
     found = np.full(targets.shape, np.inf)
     different, row_of = np.unique(sources, return_inverse=True)
     for first in range(0, len(different), _SOURCES_AT_ONCE):
         chunk = different[first : first + _SOURCES_AT_ONCE]
-        lengths = dijkstra(graph, directed=False, indices=chunk, limit=reach)
+        lengths = dijkstra(graph, indices=chunk, limit=reach)
         rows = np.flatnonzero((row_of >= first) & (row_of < first + len(chunk)))
         found[rows] = lengths[row_of[rows, None] - first, targets[rows]]
     return found

@@ -1,132 +1,185 @@
-"""What the paper leaves open, read in every way: one choice of the recipe changed at a time.
+"""What the paper leaves open, read in every way.
 
-Readings of the reciprocal loop are judged before NAM too, where they act; those of NAM after it.
-Everything is measured with the short NAM of preset `paper-fast`; that of `paper` is one reading.
+Every run draws a reading for each choice at random, so that one run tells of all choices at once,
+and the effect of each is estimated over all the others: far fewer runs than by changing one choice
+at a time. Runs are of preset `paper-fast` on surfaces of about 2,000 vertices, where the answers
+are nearly as good and take a few seconds.
 """
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
-from nho.lab.bench.datasets import FAMILIES
+import numpy as np
+
 from nho.lab.bench.rowfile import ResultRow
-from nho.lab.bench.statistics import paired_difference, per_pair
-from nho.lab.bench.studies.ablation_paper import BEFORE
-from nho.lab.bench.studies.scoreboard import EMPTY_CELL, cell, chosen, counted, pooled
+from nho.lab.bench.studies.scoreboard import TITLES, cell, chosen, counted
 from nho.lab.bench.studies.study import Findings, Study, StudyRequest
 from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
-LOOP = {  # reading of the reciprocal loop -> settings that differ from preset `paper-fast`
-    "LMD: misses count as the largest nearby": ("distortion_misses=local", "distortion_front=30"),
-    "sparse Hamiltonian in the read-out": ("readout_operator=sparse",),
-    "relu": ("activation=relu",),
-    "sine": ("activation=sine",),
-    "softplus": ("activation=softplus",),
-    "Adam's moments kept": ("fresh_moments=false",),
-    "double precision": ("precision=double",),
-    "encoding in the unit of the file": ("encoding_unit=given",),
+BASE = "paper-fast"
+COARSE = "solve_vertices=2000"
+DRAWS = 2  # combinations of readings for a pair and a seed, beside the recipe itself
+Reading = tuple[str, ...]  # settings that differ from the preset
+CHOICES: dict[str, dict[str, Reading]] = {  # choice -> other reading -> settings
+    "LMD": {
+        "misses count as the largest nearby": ("distortion_misses=local", "distortion_front=30")
+    },
+    "read-out": {"sparse Hamiltonian": ("readout_operator=sparse",)},
+    "activation": {"relu": ("activation=relu",), "sine": ("activation=sine",)},
+    "Adam": {"moments kept from round to round": ("fresh_moments=false",)},
+    "precision": {"double": ("precision=double",)},
+    "encoding": {"in the unit of the file": ("encoding_unit=given",)},
+    "NAM searches": {"all of the full shape": ("refine_within=everywhere",)},
+    "RMS": {
+        "over the support": ("refine_scaling=support",),
+        "weighted by area": ("refine_scaling=area",),
+    },
+    "NAM": {"3,400 steps": ("refine_steps=200", "refine_later_steps=0", "refine_rows=0")},
 }
-NAM = {  # reading of the dense refinement
-    "NAM on all of the full shape": ("refine_within=everywhere",),
-    "RMS over the support": ("refine_scaling=support",),
-    "RMS weighted by area": ("refine_scaling=area",),
-    "NAM of 3,400 steps (preset paper)": (
-        *("refine_steps=200", "refine_later_steps=0", "refine_rows=0"),
-    ),
+PLAIN: dict[str, Reading] = {  # the ablation without the operator: where is the region?
+    "s above one half": ("coordinates=laplacian",),
+    "image of the map": ("coordinates=laplacian", "plain_region=image"),
+    "energy": ("coordinates=laplacian", "plain_region=energy"),
 }
-PLAIN = {  # w/o Hamiltonian operator: where the region is
-    "w/o operator: s above one half": ("coordinates=laplacian",),
-    "w/o operator: image of the map": ("coordinates=laplacian", "plain_region=image"),
-    "w/o operator: energy": ("coordinates=laplacian", "plain_region=energy"),
-}
-_BASE = "paper-fast"
-_QUICK = ("sparse Hamiltonian in the read-out", "NAM on all of the full shape")
-_SHARES = ("iou", "precision", "recall")
+FAILING: dict[str, Reading] = {
+    "softplus": ("activation=softplus",)
+}  # drawn with others, it hides them
+_COLUMNS = ("geodesic_error", "iou", "precision", "recall")
+_RESAMPLED = 500  # draws of pairs for an interval
 
 
 def plan(request: StudyRequest) -> list[MatchTask]:
-    """The preset and every reading; those of the loop with and without refinement."""
-    variants = {"": (), **LOOP, **NAM, **PLAIN}
-    if request.quick:
-        variants = {name: changes for name, changes in variants.items() if name in ("", *_QUICK)}
-    return [
-        task
-        for name, changes in variants.items()
-        for refinement in ((), (BEFORE,))
-        if name not in NAM or not refinement
-        for task in request.tasks(_BASE, changes=changes + refinement, seeds=request.seeds)
-    ]
+    """The recipe and drawn combinations of readings; with the first seed what is seen alone."""
+    tasks = []
+    for family, pair in request.pairs(BASE):
+        for number, seed in enumerate(request.seeds):
+            wanted: list[Reading] = [(), *drawn(f"{family}/{pair}/{seed}")]
+            if number == 0:
+                wanted += [*PLAIN.values(), *FAILING.values()]
+            tasks += [
+                MatchTask(family, pair, BASE, changes=(COARSE, *changes), seed=seed)
+                for changes in dict.fromkeys(wanted[:2] if request.quick else wanted)
+            ]
+    return tasks
+
+
+def drawn(name: str) -> list[Reading]:
+    """Settings of some combinations, the same for the same name."""
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    found = []
+    for _ in range(DRAWS):
+        changes: Reading = ()
+        for readings in CHOICES.values():
+            options = [(), *readings.values()]
+            changes += options[random.integers(len(options))]
+        found.append(changes)
+    return found
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
-    """Differences to the preset, over all pairs, then errors family by family."""
-    return Findings([_overall(rows), _by_family(rows)])
+    """Effects of all readings, then the region without the operator."""
+    return Findings([_effects_table(rows), _alone_table(rows)])
 
 
-def _overall(rows: list[ResultRow]) -> Table:
-    def line(name: str, changes: tuple[str, ...]) -> tuple[str, tuple[Cell, ...]]:
-        before, after = _of(rows, (*changes, BEFORE)), _of(rows, changes)
-        shares = tuple(_gap(after or before, rows, column) for column in _SHARES)
-        error = "geodesic_error"
-        return name, (_gap(before, rows, error, (BEFORE,)), _gap(after, rows, error), *shares)
-
-    base = tuple(cell(_of(rows, ()), column) for column in ("geodesic_error", *_SHARES))
-    first = cell(_of(rows, (BEFORE,)), "geodesic_error")
-    sections = [Section("preset paper-fast", (("means", (first, *base)),))]
-    for title, readings in (("loop", LOOP), ("NAM", NAM), ("ablation", PLAIN)):
-        lines = tuple(line(*reading) for reading in readings.items())
-        sections.append(Section(f"{title}: difference to it over the same pairs", lines))
+def _effects_table(rows: list[ResultRow]) -> Table:
+    alone = {" ".join((COARSE, *changes)) for changes in (*PLAIN.values(), *FAILING.values())}
+    combined = [row for row in rows if row["changes"] not in alone]
+    labels = [f"{choice}: {name}" for choice, found in CHOICES.items() for name in found]
+    readings = [changes for found in CHOICES.values() for changes in found.values()]
+    known = [number for number, one in enumerate(readings) if _telling(combined, one)]
+    estimates = effects(combined, [readings[number] for number in known])
+    lines = tuple(
+        (labels[number], tuple(_effect_cell(*line, column) for column, line in by_column.items()))
+        for number, by_column in zip(known, estimates, strict=True)
+    )
+    base = tuple(cell(_of(rows, ()), column) for column in _COLUMNS)
     return Table(
         "readings",
         "Open readings of the paper",
-        f"{counted(rows)}, 25 anchors.",
-        (
-            (("error ×100", 2), ("region", 3)),
-            (("before NAM", 1), ("after NAM", 1), ("IoU", 1), ("precision", 1), ("recall", 1)),
-        ),
-        tuple(sections),
+        f"{counted(combined)}, {len(combined)} runs, 25 anchors, surfaces of about 2,000 vertices. "
+        "Below the recipe: change of its mean by each reading, over all combinations of the "
+        "others, with half of the 95 % interval over pairs.",
+        (tuple((TITLES[column], 1) for column in _COLUMNS),),
+        (Section("preset paper-fast", (("mean", base),)), Section("change", lines)),
     )
 
 
-def _by_family(rows: list[ResultRow]) -> Table:
-    families = [name for name in FAMILIES if chosen(rows, family=name)]
+def effects(rows: list[ResultRow], readings: list[Reading]) -> list[dict[str, tuple[float, float]]]:
+    """Change of every score by each reading and half of its 95 % interval, pairs drawn anew.
 
-    def line(name: str, changes: tuple[str, ...]) -> tuple[str, tuple[Cell, ...]]:
-        found = []
-        for family in families:
-            own = chosen(_of(rows, changes), family=family)
-            columns = ("geodesic_error", "iou")
-            found += [cell(own, column) if own else EMPTY_CELL for column in columns]
-        return name, tuple(found)
+    Least squares with a mean for every pair, so that hard pairs blur nothing.
+    """
+    names = [f"{row['family']}/{row['pair']}" for row in rows]
+    pairs = list(dict.fromkeys(names))
+    of_pair = np.array([pairs.index(name) for name in names], dtype=np.int64)
+    present = np.array([[_has(row, one) for one in readings] for row in rows], dtype=float)
+    scores = np.array([[float(row[column] or "nan") for column in _COLUMNS] for row in rows])
+    members = [np.flatnonzero(of_pair == number) for number in range(len(pairs))]
+    blocks = [
+        (present[own] - present[own].mean(axis=0), scores[own] - scores[own].mean(axis=0))
+        for own in (own[np.isfinite(scores[own]).all(axis=1)] for own in members)
+        if len(own)
+    ]
+    normal = np.array([x.T @ x for x, _ in blocks])
+    right = np.array([x.T @ y for x, y in blocks])
+    random = np.random.default_rng(0)
+    picks = random.integers(len(blocks), size=(_RESAMPLED, len(blocks)))
+    draws = [_solved(normal[pick].sum(axis=0), right[pick].sum(axis=0)) for pick in picks]
+    low, high = np.percentile(draws, [2.5, 97.5], axis=0)
+    mean = _solved(normal.sum(axis=0), right.sum(axis=0))
+    return [
+        {
+            column: (float(mean[number, j]), float(high[number, j] - low[number, j]) / 2)
+            for j, column in enumerate(_COLUMNS)
+        }
+        for number in range(len(readings))
+    ]
 
-    variants = {"preset paper-fast": (), **LOOP, **NAM, **PLAIN}
+
+def _solved(normal: np.ndarray, right: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.lstsq(normal, right, rcond=None)[0])
+
+
+def _has(row: ResultRow, reading: Reading) -> bool:
+    return set(reading) <= set(row["changes"].split())
+
+
+def _telling(rows: list[ResultRow], reading: Reading) -> bool:
+    """Whether some runs have the reading and some have not."""
+    return len({_has(row, reading) for row in rows}) == 2
+
+
+def _effect_cell(change: float, half_width: float, column: str) -> Cell:
+    return Cell(change, half_width, 2 if column == "geodesic_error" else 1)
+
+
+def _alone_table(rows: list[ResultRow]) -> Table:
+    def lines(found: dict[str, Reading]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
+        present = {name: _of(rows, one) for name, one in found.items()}
+        return tuple(
+            (name, tuple(cell(own, column) for column in _COLUMNS))
+            for name, own in present.items()
+            if own
+        )
+
     return Table(
-        "readings-by-family",
-        "Open readings of the paper, family by family",
-        f"{counted(rows)}, 25 anchors; after NAM.",
+        "readings-alone",
+        "The region without the Hamiltonian operator, and an activation that fails",
+        f"{counted(rows)}, 25 anchors, surfaces of about 2,000 vertices.",
+        (tuple((TITLES[column], 1) for column in _COLUMNS),),
         (
-            tuple((FAMILIES[name].title, 2) for name in families),
-            (("error ×100", 1), ("IoU", 1)) * len(families),
+            Section("preset paper-fast", lines({"as it is": ()})),
+            Section("w/o operator, the region being", lines(PLAIN)),
+            Section("activation", lines(FAILING)),
         ),
-        (Section("", tuple(line(*variant) for variant in variants.items())),),
     )
 
 
-def _of(rows: list[ResultRow], changes: tuple[str, ...]) -> list[ResultRow]:
-    return chosen(rows, changes=" ".join(changes))
-
-
-def _gap(
-    changed: list[ResultRow], rows: list[ResultRow], column: str, base: tuple[str, ...] = ()
-) -> Cell:
-    """Mean difference to the preset over the pairs that both were measured on."""
-    if not changed:
-        return EMPTY_CELL
-    mine, preset = (per_pair(pooled(each), column) for each in (changed, _of(rows, base)))
-    gap = paired_difference(mine, preset)
-    digits = 2 if column == "geodesic_error" else 1
-    return Cell(gap.mean, (gap.high - gap.low) / 2, digits)
+def _of(rows: list[ResultRow], changes: Reading) -> list[ResultRow]:
+    return chosen(rows, changes=" ".join((COARSE, *changes)))
 
 
 STUDY = Study(

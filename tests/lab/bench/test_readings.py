@@ -1,0 +1,66 @@
+"""Readings of the paper are told apart although every run mixes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nho.lab.bench.studies import STUDIES, StudyRequest
+from nho.lab.bench.studies.readings import CHOICES, COARSE, DRAWS, drawn, effects
+from nho.settings import preset
+
+READINGS = [changes for found in CHOICES.values() for changes in found.values()]
+SPARSE, EVERYWHERE = ("readout_operator=sparse",), ("refine_within=everywhere",)
+
+
+def made_up(changes: tuple[str, ...], pair: str, random: np.random.Generator) -> dict[str, str]:
+    """A row of a hard or an easy pair, better by 3 with one reading and worse by 2 with another."""
+    error = 10.0 * len(pair) - 3 * (SPARSE[0] in changes)
+    error += 2 * (EVERYWHERE[0] in changes) + random.normal(0, 0.3)
+    scores = {"geodesic_error": f"{error:.6f}", "iou": "80", "precision": "90", "recall": "85"}
+    return {"family": "f", "pair": pair, "changes": " ".join((COARSE, *changes)), **scores}
+
+
+@pytest.fixture
+def rows() -> list[dict[str, str]]:
+    random = np.random.default_rng(0)
+    pairs = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff"]
+    return [
+        made_up(changes, pair, random)
+        for pair in pairs
+        for seed in range(6)
+        for changes in [(), *drawn(f"{pair}/{seed}")]
+    ]
+
+
+def test_the_effect_of_every_reading_is_found_beside_all_others(rows):
+    found = dict(zip(READINGS, effects(rows, READINGS), strict=True))
+    for reading, by_column in found.items():
+        expected = {SPARSE: -3.0, EVERYWHERE: 2.0}.get(reading, 0.0)
+        change, half_width = by_column["geodesic_error"]
+        assert change == pytest.approx(expected, abs=0.4)
+        assert 0 < half_width < 0.8
+        assert by_column["iou"] == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_combinations_are_settings_that_exist_and_the_same_every_time():
+    for name in ("a", "b"):
+        assert len(drawn(name)) == DRAWS and drawn(name) == drawn(name)
+        for changes in drawn(name):
+            preset("paper-fast").with_text([COARSE, *changes])
+    assert drawn("a") != drawn("b")
+
+
+def test_every_reading_is_drawn_about_as_often_as_the_recipe_itself():
+    many = [changes for number in range(300) for changes in drawn(str(number))]
+    for found in CHOICES.values():
+        for reading in found.values():
+            share = np.mean([set(reading) <= set(changes) for changes in many])
+            assert share == pytest.approx(1 / (1 + len(found)), abs=0.08)
+
+
+def test_what_is_seen_alone_is_measured_with_the_first_seed_only():
+    tasks = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=1, seeds=(4, 5)))
+    alone = [task for task in tasks if "coordinates=laplacian" in task.changes]
+    assert len(alone) == 3 and {task.seed for task in alone} == {4}
+    assert len(tasks) == 2 * (1 + DRAWS) + 4
