@@ -67,7 +67,7 @@ RUNS = (
     Run("sample", changes=("solve_vertices=400",)),
     Run("sample", "paper", changes=("solve_vertices=400", *FEW_STEPS)),
     Run("body-plane", anchors=8, changes=("coordinates=laplacian", "seed=3")),
-    Run("body-plane", anchors=8, changes=("start=similarity", "insulated=false")),
+    Run("body-plane", anchors=8, changes=("start=spline", "insulated=false")),
     Run("ring-plane", anchors=8, changes=("weight_topology=0.3", "weight_spectral=0.01")),
     Run("ring-plane", "paper", changes=("readout_operator=sparse", *FEW_STEPS)),
     Run("bean-holes", "paper", anchors=10, changes=("refinement=zoomout", *FEW_STEPS)),

@@ -15,7 +15,9 @@ SURFACES = (
         REPAIRED,
         make.specks,
         ("2 of 3 connected components hold no anchor", "24 vertices, the first is 0"),
-        "left out, with their number and first vertex; no match there",
+        "fewer than 50 vertices, or less than 0.2 % of the area: left out, with their number and "
+        "first vertex; larger ones are carried along, with a confidence of their own (preset "
+        "`default`)",
     ),
     Case(
         "components of the full shape without anchors",
@@ -145,8 +147,8 @@ SURFACES = (
         "second layer",
         REPAIRED,
         make.second_layer,
-        ("1 of 2 connected components hold no anchor", f"the first is {N}"),
-        "a sheet close to another is a component: left out if it holds no anchor",
+        ("1 component without an anchor", f"({N} vertices) moved with the rest"),
+        "a sheet close to another is a component like any other",
     ),
     Case(
         "tiny",

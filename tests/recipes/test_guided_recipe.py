@@ -174,7 +174,7 @@ def test_rigid_motion_and_a_common_scale_do_not_matter(whole, other, anchors, an
         {"insulated": False},
         {"calibrate_distances": False},
         {"orientation_weight": 0.0},
-        {"start": "similarity"},
+        {"start": "spline"},
     ],
     ids=str,
 )
@@ -215,15 +215,44 @@ def test_a_better_proposal_is_bent_and_kept(whole, other, anchors, truth, monkey
         vertices = problem.full.mesh.vertices
         return cKDTree(vertices).query(vertices[true] * [-1, 1, 1])[1]
 
-    monkeypatch.setattr("nho.recipes.guided.recipe.first_map", mirrored)
-    plain = nho.match(other, whole, pairs, NO_ROUNDS)
+    monkeypatch.setattr("nho.recipes.guided.starts.first_map", mirrored)
+    plain = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances"))
     monkeypatch.setattr("nho.recipes.guided.recipe.SpectralProposal.map", lambda *_: true)
-    proposed = nho.match(other, whole, pairs, QUICK)
+    from_distances = QUICK.replace(start="distances")
+    proposed = nho.match(other, whole, pairs, from_distances)
     first, second = (entry["distortion"] for entry in proposed.curves["rounds"])
     assert second < 0.5 * first and proposed.curves["bending"] == plain.curves["bending"]
     assert gaps(whole, proposed, truth).mean() < 0.6 < 2 < gaps(whole, plain, truth).mean()
-    strict = nho.match(other, whole, pairs, QUICK.replace(gain_needed=0.99))
+    strict = nho.match(other, whole, pairs, from_distances.replace(gain_needed=0.99))
     assert strict.barycentric.tobytes() == plain.barycentric.tobytes()
+
+
+# Its starts
+
+
+def test_a_start_that_misleads_is_outdone_by_the_other(whole, other, anchors, truth, monkeypatch):
+    pairs = anchors[::5]
+    problem = prepare(other, whole, pairs)
+    nearest = cKDTree(whole.vertices).query(truth)[1]
+    true = problem.full.solver_of_given[nearest[problem.partial.given_of_solver]]
+
+    def mirrored(*_):
+        vertices = problem.full.mesh.vertices
+        return cKDTree(vertices).query(vertices[true] * [-1, 1, 1])[1]
+
+    monkeypatch.setattr("nho.recipes.guided.starts.first_map", mirrored)
+    lost = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances"))
+    found = nho.match(other, whole, pairs, NO_ROUNDS)
+    assert gaps(whole, found, truth).mean() < 0.5 < 1 < gaps(whole, lost, truth).mean()
+
+
+def test_a_spline_that_stretches_the_surface_is_no_start(whole, other, anchors):
+    bent = other.moved(other.vertices @ np.diag([1, 1, 0.2]))  # as if the pose were another
+    both, plain = (
+        nho.match(bent, whole, anchors, NO_ROUNDS.replace(start=start))
+        for start in ("both", "distances")
+    )
+    assert both.barycentric.tobytes() == plain.barycentric.tobytes()
 
 
 # Its store

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from nho.pipeline.automatic_anchors import found_anchors, is_automatic
+from nho.pipeline.loose_pieces import with_loose_pieces
 from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
 from nho.problem.anchor_diagnosis import diagnose
@@ -63,11 +64,14 @@ def match(
                 # They are a little off, so they lead to the first map and pin nothing.
                 settings = settings.replace(pin_anchors=False)
         with run.clock.time("prepare"):
-            problem = prepare(partial, full, anchors).with_warnings(notes)
+            guided = isinstance(settings.recipe, GuidedRecipe)
+            problem = prepare(partial, full, anchors, keep_loose=guided).with_warnings(notes)
         solver = SOLVERS[type(settings.recipe)]
         if marked:
             solver = diagnosing(solver)
         solution = solve_at_size(problem, run.with_settings(settings), solver)
+        with run.clock.time("carrying"):
+            problem, solution = with_loose_pieces(problem, solution, run.pool)
     return to_result(problem, solution, run.clock.seconds)
 
 

@@ -21,6 +21,8 @@ from nho.problem.distinct_anchors import distinct_anchors, gap_warnings
 MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
 AnchorsLike = Anchors | str | Path | tuple[str | Path, str | Path] | np.ndarray
 
+_DEBRIS = 0.002  # of the area: smaller components are not worth carrying along ...
+_FEWEST_LOOSE = 50  # ... nor are those of fewer vertices
 _SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
 
 
@@ -39,6 +41,8 @@ class PreparedShape:
     given_of_solver : (n,) int array
     given_face : (f,) int array
         Face of the given mesh for every face of the solver's.
+    loose : PreparedShape, optional
+        Components without an anchor that are no debris, in the same frame and unit.
     """
 
     given: Mesh
@@ -46,6 +50,36 @@ class PreparedShape:
     solver_of_given: np.ndarray
     given_of_solver: np.ndarray
     given_face: np.ndarray
+    loose: PreparedShape | None = None
+
+    def moved(self, origin: np.ndarray) -> PreparedShape:
+        """The same with another origin; `loose` stays where it is."""
+        vertices = self.mesh.vertices - origin
+        return replace(self, mesh=Mesh(vertices, self.mesh.faces, self.mesh.name))
+
+    def scaled(self, factor: float) -> PreparedShape:
+        """The same in another unit."""
+        loose = None if self.loose is None else self.loose.scaled(factor)
+        return replace(self, mesh=self.mesh.scaled(factor), loose=loose)
+
+    def with_loose(self) -> PreparedShape:
+        """One shape of all components; those of `loose` come last."""
+        if self.loose is None:
+            return self
+        first, last = self.mesh, self.loose.mesh
+        mesh = trusted_mesh(
+            np.concatenate([first.vertices, last.vertices]),
+            np.concatenate([first.faces, first.n_vertices + last.faces]),
+            first.name,
+        )
+        loose = self.loose.solver_of_given
+        return PreparedShape(
+            self.given,
+            mesh,
+            np.where(loose >= 0, first.n_vertices + loose, self.solver_of_given),
+            np.concatenate([self.given_of_solver, self.loose.given_of_solver]),
+            np.concatenate([self.given_face, self.loose.given_face]),
+        )
 
     def to_given(self, values: np.ndarray, missing: float | bool | int) -> np.ndarray:
         """Values per solver vertex -> values per given vertex."""
@@ -96,10 +130,13 @@ class Problem:
         return SurfacePoints(to_given(face, -1), to_given(weights, np.nan))
 
 
-def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> Problem:
+def prepare(
+    partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None, keep_loose: bool = False
+) -> Problem:
     """Read, check, repair and scale; every fault is an `InputError`, every repair a warning.
 
-    Without anchors the largest component of each shape is kept.
+    Without anchors the largest component of each shape is kept. With ``keep_loose`` components of
+    the partial shape without an anchor are kept apart (`PreparedShape.loose`), but for debris.
     """
     partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
     for mesh in (partial, full):
@@ -115,13 +152,13 @@ def prepare(partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None) -> P
         warnings += notes
     sides = []
     for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
-        side, notes = _prepared(mesh, done, pairs[:, column])
+        side, notes = _prepared(mesh, done, pairs[:, column], keep_loose and column == 0)
         sides.append(side)
         warnings += notes
     for side in sides:
         _check_area(side.mesh)
     unit = 1 / np.sqrt(sides[1].mesh.area)
-    sides = [replace(side, mesh=side.mesh.scaled(unit)) for side in sides]
+    sides = [side.scaled(unit) for side in sides]
     solver_pairs = np.stack(
         [side.solver_of_given[pairs[:, column]] for column, side in enumerate(sides)], axis=1
     )
@@ -175,28 +212,49 @@ def _check_area(mesh: Mesh) -> None:
         )
 
 
-def _prepared(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[PreparedShape, list[str]]:
+def _prepared(
+    given: Mesh, done: Repaired, anchored: np.ndarray, keep_loose: bool
+) -> tuple[PreparedShape, list[str]]:
     """Keep components with an anchor (or the largest), make faces agree, reorder and centre."""
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_given[anchored]])
+    loose = np.empty(0, dtype=np.int64)
     why = "hold no anchor"
+    areas = np.bincount(labels[labels >= 0], done.mesh.vertex_areas[labels >= 0])
+    if len(anchored) and keep_loose:
+        enough = np.bincount(labels[labels >= 0]) >= _FEWEST_LOOSE
+        large = np.flatnonzero(enough & (areas > _DEBRIS * areas.sum()))
+        loose = np.setdiff1d(large, wanted)
     if not len(anchored):
-        wanted = np.array([np.bincount(labels, done.mesh.vertex_areas).argmax()])
+        wanted = np.array([areas.argmax()])
         why = "are smaller than the largest"
     count = labels.max() + 1
     notes: list[str] = []
     keep = np.isin(labels, wanted)
-    if not keep.all():
+    left_out = ~keep & ~np.isin(labels, loose)
+    if left_out.any():
         notes.append(
-            f"{given.name}: {count - len(wanted)} of {count} connected components {why} "
-            f"and are left out ({int((~keep).sum())} vertices, the first is "
-            f"{done.given_of_solver[np.flatnonzero(~keep)[0]]})"
+            f"{given.name}: {count - len(wanted) - len(loose)} of {count} connected components "
+            f"{why} and are left out ({int(left_out.sum())} vertices, the first is "
+            f"{done.given_of_solver[np.flatnonzero(left_out)[0]]})"
         )
     if len(wanted) > 1:
         notes.append(
             f"{given.name}: the surface has {len(wanted)} connected components with anchors; "
             "the method is made for one, so check the result"
         )
+    shape = _of_components(given, done, keep, notes)
+    centre = shape.mesh.vertices.mean(axis=0)
+    if len(loose):
+        apart = _of_components(given, done, np.isin(labels, loose), notes)
+        shape = replace(shape, loose=apart.moved(centre))
+    return shape.moved(centre), notes
+
+
+def _of_components(
+    given: Mesh, done: Repaired, keep: np.ndarray, notes: list[str]
+) -> PreparedShape:
+    """Some components of a repaired mesh, by a mask of its vertices; notes are appended."""
     kept, kept_faces = np.flatnonzero(keep), np.flatnonzero(keep[done.mesh.faces[:, 0]])
     faces = done.mesh.faces[kept_faces]
     flipped = faces_to_flip(trusted_mesh(done.mesh.vertices, faces, given.name))
@@ -213,12 +271,10 @@ def _prepared(given: Mesh, done: Repaired, anchored: np.ndarray) -> tuple[Prepar
     faces = place[faces]
     # Corners keep their order within a face, so barycentric weights stay what they were.
     face_order = np.lexsort(np.sort(faces, axis=1).T[::-1])
-    vertices = done.mesh.vertices[order]
-    mesh = Mesh(vertices - vertices.mean(axis=0), faces[face_order], given.name)
+    mesh = trusted_mesh(done.mesh.vertices[order], faces[face_order], given.name)
     solver_of_given = np.where(done.solver_of_given >= 0, place[done.solver_of_given], -1)
     given_face = done.given_face[kept_faces[face_order]]
-    shape = PreparedShape(given, mesh, solver_of_given, done.given_of_solver[order], given_face)
-    return shape, notes
+    return PreparedShape(given, mesh, solver_of_given, done.given_of_solver[order], given_face)
 
 
 def canonical_order(vertices: np.ndarray) -> np.ndarray:

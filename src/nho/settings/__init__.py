@@ -14,7 +14,7 @@ from nho.settings.checks import Checked, check, kinds_of, parsed
 Activation = Literal["tanh", "relu", "leaky-relu", "sine", "softplus"]
 Laplacian = Literal["robust", "cotan"]
 Operator = Literal["reduced", "sparse"]
-Start = Literal["distances", "similarity"]
+Start = Literal["both", "distances", "spline"]
 Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
 Misses = Literal["largest", "local"]
@@ -99,7 +99,7 @@ class GuidedRecipe(Recipe):
     fit_steps: int = 20
     rounds: int = 3
 
-    start: Start = "distances"  # first map: by anchor distances, or a similarity fitted to anchors
+    start: Start = "both"  # from anchor distances, from a spline of the anchors, or the better
     calibrate_distances: bool = True  # take known discrepancies between anchors out
     orientation_weight: float = 0.15  # as a share of the anchor spacing; 0 = none
     anchor_limit: float = 0.9  # |log ratio| of distances above which an anchor is suspect; 0 = off

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nho.lab.bench.studies import STUDIES, StudyRequest
-from nho.lab.bench.studies.readings import CHOICES, COARSE, DRAWS, drawn, effects
+from nho.lab.bench.studies.readings import CHOICES, COARSE, DRAWS, FRAGILE, PLAIN, drawn, effects
 from nho.settings import preset
 
 READINGS = [changes for found in CHOICES.values() for changes in found.values()]
@@ -63,4 +63,4 @@ def test_what_is_seen_alone_is_measured_with_the_first_seed_only():
     tasks = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=1, seeds=(4, 5)))
     alone = [task for task in tasks if "coordinates=laplacian" in task.changes]
     assert len(alone) == 3 and {task.seed for task in alone} == {4}
-    assert len(tasks) == 2 * (1 + DRAWS) + 4
+    assert len(tasks) == 2 * (1 + DRAWS) + len(PLAIN) + len(FRAGILE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nho.geometry.spline import splined
 from nho.recipes.guided.distance_evidence import AnchorDistances, kriging_weights, typical_spacing
 
 _TYPICAL = 0.6  # quantile; measured, see docs/decisions.md
@@ -11,7 +12,9 @@ _CROWD = 0.4  # share of the ratios: with three wrong anchors in ten, half of th
 _HIGH = 0.7  # quantile of the gaps of one anchor
 _CONTRADICTED = 0.8  # anchor spacings off: one right anchor in a thousand is
 _CONFIRMED = 0.6  # anchor spacings: nearly all right anchors are nearer
+_IN_SPACE = 0.3  # anchor spacings: no anchor of another place is so near to where it should be
 _LONE = 1.5  # spacings to the nearest other anchor that are nothing unusual
+_FEWEST_IN_SPACE = 6  # anchors; a spline of fewer is anything
 _NEAR = 6  # neighbours an anchor is judged by
 _RING = (0.3, 1.0)  # anchor spacings: vertices around an anchor that are asked where it belongs
 _STRAINED = 0.24, 3.0  # least strain of a suspect, and how many medians it must exceed
@@ -80,6 +83,33 @@ def confirmed(distances: AnchorDistances, anchors: np.ndarray) -> np.ndarray:
             _CONTRADICTED
         )
     return fits
+
+
+def confirmed_in_space(start: np.ndarray, goal: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """(m,) bool: anchors that lie where a spline of the others takes them.
+
+    Slits and holes of a scan lengthen ways along it, and right anchors then seem to contradict each
+    other; in space they agree. Only the (m,) bool ``kept`` predict. With fewer than six of them, or
+    where these do not predict each other, nothing is confirmed.
+
+    Parameters
+    ----------
+    start, goal : (m, 3) float arrays
+        Positions of the anchors on the partial and on the full shape.
+    """
+    sources = np.flatnonzero(kept)
+    if len(sources) < _FEWEST_IN_SPACE:
+        return np.zeros(len(kept), dtype=bool)
+    apart = np.linalg.norm(goal[sources, None] - goal[sources], axis=2)
+    near = _IN_SPACE * typical_spacing(apart)
+    missed = np.empty(len(kept))
+    for anchor in range(len(kept)):
+        others = sources[sources != anchor]
+        predicted = splined(start[others], goal[others], start[anchor, None])[0]
+        missed[anchor] = np.linalg.norm(predicted - goal[anchor])
+    if np.median(missed[sources]) > near / 2:
+        return np.zeros(len(kept), dtype=bool)
+    return np.asarray(missed < near)
 
 
 def _misfits_among(distances: AnchorDistances, kept: np.ndarray) -> np.ndarray:

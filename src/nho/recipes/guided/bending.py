@@ -76,6 +76,7 @@ class Bending:
         gentle: int = len(GENTLE),
         pool: Workers = SERIAL,
         watch: Callable[[float], None] = lambda gap: None,
+        relief: bool = True,
     ) -> np.ndarray:
         """(n_partial, 3) positions after bending from a vertex map.
 
@@ -85,11 +86,14 @@ class Bending:
             Gentle phases before the firm ones; fewer are enough from a map that is nearly right.
         watch : callable
             Called after every iteration with the mean distance to the closest points.
+        relief : bool
+            In gentle phases like is drawn to like, if the relief is known.
         """
         positions = self._smoothed(self.images(target))
         phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
-            positions = self._relaxed(positions, phase, number <= gentle, pool, watch)
+            alike = relief and number <= gentle
+            positions = self._relaxed(positions, phase, alike, pool, watch)
             if len(self.pinned):
                 noise = _ANCHOR_NOISE * self._full.mean_edge_length
                 positions = positions + self._krige(self._missed(positions)[: self._sources], noise)

@@ -14,6 +14,7 @@ from nho.problem.anchors import first_few
 from nho.problem.preparation import Problem
 from nho.recipes.guided.anchor_checks import (
     confirmed,
+    confirmed_in_space,
     relative_scale,
     robust_scale,
     trusted,
@@ -63,6 +64,13 @@ class ComparablePair:
     def suspects(self) -> np.ndarray:
         """Anchors (rows of the problem's) that are not used."""
         return np.flatnonzero(~self.used)
+
+    def unconfirmed(self, wrong: np.ndarray) -> np.ndarray:
+        """Those of the rows of `distances` that the other anchors do not confirm in space."""
+        own, other = self.distances.anchors.T
+        kept = ~np.isin(np.arange(len(own)), wrong)
+        at = self.partial.vertices[own], self.full.vertices[other]
+        return np.asarray(wrong[~confirmed_in_space(*at, kept)[wrong]])
 
     def without(self, wrong: np.ndarray, pool: Workers = SERIAL) -> ComparablePair:
         """The same without some of the anchors in use, as far as half of all stay.
@@ -122,6 +130,10 @@ def normalise_pair(
     used = np.ones(len(problem.anchors), dtype=bool)
     if recipe.anchor_limit and judging:
         used[sources] = trusted(distances, recipe.anchor_limit)
+        if not used.all():
+            own, other = distances.anchors.T
+            at = partial.vertices[own], full.vertices[other]
+            used[sources] |= confirmed_in_space(*at, used[sources])
         sources, distances = sources[used[sources]], distances.subset(used[sources])
     exact = _as_unit(scale * relative_scale(distances), tolerance)  # without wrong anchors
     distances, scale = distances.scaled_partial(exact / scale), exact

@@ -19,11 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from nho.errors import SolverError
-from nho.geometry.alignment import similarity
 from nho.geometry.coverage import coverage
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Laplacian, laplacian
-from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.surface import SurfacePoints
 from nho.operator.spectra import check_size
 from nho.problem.preparation import Problem
 from nho.problem.solution import Curve, Solution, advice_on, status_of
@@ -31,13 +30,11 @@ from nho.recipes.guided.anchor_checks import strained
 from nho.recipes.guided.bending import ITERATIONS, Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, signals, where_to_add
-from nho.recipes.guided.distance_evidence import first_map
 from nho.recipes.guided.spectral_proposal import SpectralProposal
+from nho.recipes.guided.starts import Curvatures, Start, starts
 from nho.runtime.parallel import SERIAL
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
-
-Curvatures = tuple[np.ndarray, np.ndarray]  # relief of the partial and of the full shape
 
 _ATTEMPTS = 4  # bends at most, each with fewer anchors
 _RESTART = 2  # gentle phases after a proposal
@@ -51,8 +48,8 @@ def solve(problem: Problem, run: Run) -> Solution:
     with run.stage("distances"):
         pair = normalise_pair(problem, recipe, run.pool)
         laplacians, curvatures = _laplacians_and_relief(pair, run)
-        targets = _first_maps(pair, curvatures, run)
-    pair, bending, target, pose, course = _fit_pose(pair, targets, curvatures, run)
+        tried = starts(pair, curvatures, run)
+    pair, bending, target, pose, course = _fit_pose(pair, tried, curvatures, run)
     partial, full, distances = pair.partial, pair.full, pair.distances
     curves = {"bending": course} if course else {}
     proposed, troubles, warnings = target, [], []
@@ -112,29 +109,8 @@ def _laplacians_and_relief(
     return (of_partial, of_full), standardised(*reliefs)
 
 
-def _first_maps(pair: ComparablePair, curvatures: Curvatures | None, run: Run) -> list[np.ndarray]:
-    """Vertex maps to bend from, of which the best will be kept.
-
-    Relief may mislead where there are few anchors and the shapes are unlike each other, so the map
-    without it is tried as well.
-    """
-    partial, full, distances = pair.partial, pair.full, pair.distances
-    recipe = run.recipe(GuidedRecipe)
-    if recipe.start == "similarity":
-        from_anchor, to_anchor = distances.anchors.T
-        scale, rotation, shift = similarity(partial.vertices[from_anchor], full.vertices[to_anchor])
-        placed = scale * partial.vertices @ rotation.T + shift
-        return [project(full, placed)[0].nearest_vertex(full)]
-    calibrate, weight = recipe.calibrate_distances, recipe.orientation_weight
-    few = len(distances.anchors) < recipe.many_anchors
-    starts = [curvatures, None] if few and curvatures is not None else [curvatures]
-    return [
-        first_map(distances, pair.orientation, of, calibrate, weight, run.pool) for of in starts
-    ]
-
-
 def _fit_pose(
-    pair: ComparablePair, targets: list[np.ndarray], curvatures: Curvatures | None, run: Run
+    pair: ComparablePair, tried: list[Start], curvatures: Curvatures | None, run: Run
 ) -> tuple[ComparablePair, Bending, np.ndarray, np.ndarray, Curve]:
     """Pair, bending, first map, pose bent from it and course of the bending.
 
@@ -147,7 +123,7 @@ def _fit_pose(
             bending = Bending(
                 pair.partial, pair.full, pair.distances, curvatures, recipe.pin_anchors
             )
-        target, pose, course = _best_pose(bending, targets, run)
+        target, pose, course = _best_pose(bending, tried, run)
         judging = recipe.bend and recipe.anchor_limit and pair.judging
         if not judging or attempt == _ATTEMPTS:
             break
@@ -155,39 +131,45 @@ def _fit_pose(
             images = bending.read_off(pose).nearest_vertex(pair.full)
             distortion = bending.elastic.distortion(pose, 4)
             wrong = strained(pair.distances, images, distortion, len(pair.suspects) > 0)
-        fewer = pair.without(wrong, run.pool)
+        fewer = pair.without(pair.unconfirmed(wrong), run.pool)
         if fewer is pair:
             break
         pair, run = fewer, run.quiet()  # bars do not run backwards
         with run.stage("distances"):
-            targets = _first_maps(pair, curvatures, run)
+            tried = starts(pair, curvatures, run)
     return pair, bending, target, pose, course
 
 
 def _best_pose(
-    bending: Bending, targets: list[np.ndarray], run: Run
+    bending: Bending, tried: list[Start], run: Run
 ) -> tuple[np.ndarray, np.ndarray, Curve]:
-    """The least distorted of several first maps: map, pose and its course."""
+    """The first map, the least distorted of the poses bent from all starts, and its course.
+
+    Another start than the first must lead to a pose that is clearly less distorted.
+    """
     if not run.recipe(GuidedRecipe).bend:
-        return targets[0], bending.images(targets[0]), []
-    courses: list[Curve] = [[] for _ in targets]
-    with run.stage("bending", ITERATIONS * len(targets)) as stage:
+        return tried[0].target, bending.images(tried[0].target), []
+    courses: list[Curve] = [[] for _ in tried]
+    with run.stage("bending", ITERATIONS * len(tried)) as stage:
 
         def bent(number: int) -> np.ndarray:
             def watch(gap: float) -> None:
                 courses[number].append({"gap": gap})
                 stage.step()
 
-            return bending.from_map(targets[number], pool=pool, watch=watch)
+            start = tried[number]
+            return bending.from_map(start.target, pool=pool, watch=watch, relief=start.relief)
 
         # Side by side if there are several, else by rows: a pool is not shared within itself.
-        pool = run.pool if len(targets) == 1 else SERIAL
-        if len(targets) == 1:
-            return targets[0], bent(0), courses[0]
-        tasks = [lambda number=number: bent(number) for number in range(len(targets))]
+        pool = run.pool if len(tried) == 1 else SERIAL
+        if len(tried) == 1:
+            return tried[0].target, bent(0), courses[0]
+        tasks = [lambda number=number: bent(number) for number in range(len(tried))]
         poses = run.pool.together(*tasks)
-        best = int(np.argmin([bending.distortion(pose) for pose in poses]))
-    return targets[best], poses[best], courses[best]
+        scores = np.array([bending.distortion(pose) for pose in poses])
+        scores[0] *= 1 - run.recipe(GuidedRecipe).gain_needed
+        best = int(np.argmin(scores))
+    return tried[0].target, poses[best], courses[best]
 
 
 def _improved(

@@ -23,7 +23,8 @@ PARTS = {  # what is switched off -> settings
     "area loss": ("weight_area=0",),
     "negatives": ("negatives=false",),
     "area loss and negatives": ("weight_area=0", "negatives=false"),
-    "distances (laid on by the anchors)": ("start=similarity",),
+    "distances (spline of the anchors alone)": ("start=spline",),
+    "spline of the anchors": ("start=distances",),
     "calibration of distances": ("calibrate_distances=false",),
     "orientation": ("orientation_weight=0",),
     "relief": ("relief=false",),
@@ -34,7 +35,7 @@ ADDED = {  # what the paper has and `default` has not
     "with topology loss": ("weight_topology=0.3",),
 }
 BUDGETS = (5, 25)
-_QUICK = ("second look", "distances (laid on by the anchors)", "bending")
+_QUICK = ("second look", "spline of the anchors", "bending")
 _VERTEX, _RISK = "geodesic_error_vertex", "risk_half"
 
 
