@@ -123,6 +123,8 @@ class Case:
         Mean distance of interior images from the truth that is allowed, in mean edges.
     paper : bool
         Try the paper's recipe as well.
+    strained : bool
+        The shapes do not fit, so the place may be doubted besides.
     """
 
     name: str
@@ -134,3 +136,4 @@ class Case:
     arrays_only: bool = False
     error: float = 0.1
     paper: bool = False
+    strained: bool = False

@@ -186,5 +186,6 @@ SURFACES = (
         "matched; from 1.2 times the area on, the two may have been swapped",
         culprit="pair",
         error=0.3,  # what has no place is squeezed in
+        strained=True,
     ),
 )

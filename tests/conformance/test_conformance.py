@@ -83,7 +83,8 @@ def check_messages(case: Case, told: Told, by_file: bool) -> None:
     assert (told.result is None) == (case.outcome == REFUSED), text
     assert all(part in text for part in (*case.words, *names(case, told, by_file))), text
     # Nothing else is said, and every message is one line.
-    assert all(any(part in message for part in case.words) for message in told.messages), text
+    words = (*case.words, "may lie in a wrong place") if case.strained else case.words
+    assert all(any(part in message for part in words) for message in told.messages), text
     assert all("\n" not in message for message in told.messages)
 
 
@@ -92,7 +93,7 @@ def test_python_does_what_the_table_says(python, case):
     told = python(case)
     check_messages(case, told, by_file=False)
     if told.result is not None:
-        assert told.result.status == "ok"
+        assert told.result.status == "ok" or case.strained
 
 
 @by_command(IN_FILES)

@@ -10,6 +10,7 @@ from nho.pipeline.automatic_anchors import found_anchors, is_automatic
 from nho.pipeline.loose_pieces import with_loose_pieces
 from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
+from nho.pipeline.second_opinion import second_opinion
 from nho.problem.anchor_diagnosis import diagnose
 from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
 from nho.problem.result import MatchResult
@@ -66,10 +67,13 @@ def match(
         with run.clock.time("prepare"):
             guided = isinstance(settings.recipe, GuidedRecipe)
             problem = prepare(partial, full, anchors, keep_loose=guided).with_warnings(notes)
-        solver = SOLVERS[type(settings.recipe)]
+        solver, solving = SOLVERS[type(settings.recipe)], run.with_settings(settings)
         if marked:
-            solver = diagnosing(solver)
-        solution = solve_at_size(problem, run.with_settings(settings), solver)
+            solution = solve_at_size(problem, solving, diagnosing(solver))
+            meshes = (partial, full)
+            problem, solution = second_opinion(problem, solution, meshes, solving, solver)
+        else:
+            solution = solve_at_size(problem, solving, solver)
         with run.clock.time("carrying"):
             problem, solution = with_loose_pieces(problem, solution, run.pool)
     return to_result(problem, solution, run.clock.seconds)

@@ -41,6 +41,10 @@ class Solution:
         What is probably wrong with all anchors; the first warnings of the result.
     signals : (n_partial, k) float array, optional
         What the confidence was computed from.
+    chance : float
+        Probability that the partial shape lies in the right place as a whole, as far as known.
+    placement : (k,) float array, optional
+        What that was computed from.
     """
 
     points: SurfacePoints
@@ -56,6 +60,8 @@ class Solution:
     next_anchor: int = -1
     diagnosis: tuple[str, ...] = ()
     signals: np.ndarray | None = None
+    chance: float = 1.0
+    placement: np.ndarray | None = None
 
 
 Solver = Callable[[Problem, Run], Solution]  # recipes and baselines alike

@@ -3,15 +3,17 @@
 1. Distances to the anchors, orientation and relief give a first dense map (`distance_evidence`);
    anchors that contradict the others are named and left out, different units and opposite
    orientations are found and undone (`comparable`).
-2. The partial surface is bent onto the full one from that map (`bending`). Anchors that strain it
-   are left out as well, and it is bent again.
+2. The partial surface is bent onto the full one from that map (`bending`), and from a warp of space
+   where the pose changes little (`starts`). Anchors that strain it are left out as well, and it is
+   bent again. Where a warp of space does nearly all, the rest is smoothed (`settling`).
 3. As in the paper, map and operator help each other: what the bent surface covers is evidence for
    the neural field, the field is the potential of a Hamiltonian, and its eigenfunctions are
    coordinates in which another map is proposed (`spectral_proposal`). That map is bent as well,
    round by round, and kept if it is less distorted, so no round makes the answer worse. With many
    anchors bending has nothing left to mend, and nothing is proposed.
 4. The region is what the bent surface covers (`coverage`); confidence weighs distances,
-   distortion and the proposal (`confidence`).
+   distortion and the proposal (`confidence`), and the chance that the surface lies in the right
+   place at all (`placement`).
 """
 
 from __future__ import annotations
@@ -30,6 +32,13 @@ from nho.recipes.guided.anchor_checks import strained
 from nho.recipes.guided.bending import ITERATIONS, Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, signals, where_to_add
+from nho.recipes.guided.placement import (
+    DOUBTFUL,
+    chance_of_right_place,
+    doubts_of,
+    placement_signals,
+)
+from nho.recipes.guided.settling import settled
 from nho.recipes.guided.spectral_proposal import SpectralProposal
 from nho.recipes.guided.starts import Curvatures, Start, starts
 from nho.runtime.parallel import SERIAL
@@ -65,6 +74,9 @@ def solve(problem: Problem, run: Run) -> Solution:
             pose, proposed, curves["rounds"] = _improved(pose, target, bending, proposal, run)
             curves.update(proposal.curves)
             troubles, warnings = proposal.troubles, proposal.warnings
+    if recipe.bend and recipe.start != "distances":
+        with run.clock.time("bending"):
+            pose = settled(pose, pair, bending, laplacians[0])
     with run.clock.time("region"):
         points = bending.read_off(pose) if recipe.bend else SurfacePoints.at_vertices(full, target)
         images = points.positions(full)
@@ -78,19 +90,31 @@ def solve(problem: Problem, run: Run) -> Solution:
         )
         trust = confidence(found, recipe.pin_anchors)
         next_anchor = where_to_add(trust, distances, partial)
+        place, chance, doubts = None, 1.0, []
+        if curvatures is not None and recipe.bend:
+            place = placement_signals(partial, full, points, curvatures)
+            chance, doubts = chance_of_right_place(place), doubts_of(place)
     return Solution(
         points=points,
-        confidence=trust,
+        confidence=chance * trust,
         region_score=covered.score(),
         region_is_coverage=True,
         settings=run.settings,
-        status=status_of(troubles),
-        warnings=(*advice_on(troubles), *pair.notes, *pair.named_suspects(problem), *warnings),
+        status=status_of([*(DOUBTFUL for _ in doubts), *troubles]),
+        warnings=(
+            *doubts,
+            *advice_on(troubles),
+            *pair.notes,
+            *pair.named_suspects(problem),
+            *warnings,
+        ),
         curves=curves,
         suspects=pair.suspects,
         scale=pair.scale,
         next_anchor=next_anchor,
         signals=found,
+        chance=chance,
+        placement=place,
     )
 
 

@@ -54,14 +54,14 @@ def starts(pair: ComparablePair, curvatures: Curvatures | None, run: Run) -> lis
             target = first_map(pair.distances, pair.orientation, of, calibrate, weight, run.pool)
             found.append(Start(target, relief=True))
     if recipe.start != "distances":
-        warped, stretch = _warped(pair)
+        warped, stretch = warped_by_spline(pair)
         if not found or stretch < _STRETCH:
             target = project(pair.full, warped)[0].nearest_vertex(pair.full)
             found.append(Start(target, relief=False))
     return found
 
 
-def _warped(pair: ComparablePair) -> tuple[np.ndarray, float]:
+def warped_by_spline(pair: ComparablePair) -> tuple[np.ndarray, float]:
     """(n_partial, 3) positions after a spline of the anchors, and how much it stretches edges."""
     partial, full = pair.partial.vertices, pair.full.vertices
     own, other = pair.distances.anchors.T

@@ -1,0 +1,88 @@
+"""Whether the partial surface lies in the right place as a whole.
+
+Confidence in single matches cannot tell: the scan of a left arm may lie smoothly on the right one.
+But a surface that lies elsewhere is strained there, and does not look like what it lies on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from nho.geometry.alignment import nearest_rotations
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+
+DOUBTFUL = "doubtful: the partial shape may lie in a wrong place"  # status of such a result
+
+_DOUBTFUL_BELOW = 0.5  # chance
+_SAMPLED, _NEAR = 1500, 8  # points that strain is measured at, and neighbours of each
+_LEAST = 1e-3  # signals below it say no more
+# Of the logarithms of strain and unlikeness, and a constant; fitted by
+# `python -m nho.lab.bench.fit_placement`.
+_WEIGHTS = np.array([-5.7, -2.6])
+_CONSTANT = -10.86
+
+
+def placement_signals(
+    partial: Mesh,
+    full: Mesh,
+    points: SurfacePoints,
+    curvatures: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """(2,) logarithms of mean strain and of how unlike the surface is to what it lies on.
+
+    Unlikeness is the mean squared difference of fine relief, in standard deviations, off the
+    boundary, where there is none.
+    """
+    own, other = (of[:, 0] for of in curvatures)
+    seen = (other[full.faces[points.face]] * points.barycentric).sum(axis=1)
+    inner = np.where(partial.boundary_vertices, 0.0, partial.vertex_areas)
+    unlike = np.average((own - seen) ** 2, weights=inner) if inner.any() else 0.0
+    return np.log(_LEAST + np.array([_strain(partial, full, points), unlike]))
+
+
+def _strain(partial: Mesh, full: Mesh, points: SurfacePoints) -> float:
+    """Mean relative misfit of small patches to rigid motions; normals count, so mirrors misfit.
+
+    Patches are of points of a sample, so it does not matter how finely the surface is meshed.
+    """
+    share = partial.vertex_areas / partial.area
+    count = min(_SAMPLED, int((share > 0).sum()))
+    some = np.random.default_rng(0).choice(len(share), count, replace=False, p=share)
+    at, images = partial.vertices[some], points[some].positions(full)
+    normals = partial.vertex_normals[some], full.face_normals[points.face[some]]
+    away, near = cKDTree(at).query(at, k=min(_NEAR + 1, count))
+    away, near = np.asarray(away), np.asarray(near)
+    one_sheet = (normals[0][near] * normals[0][:, None]).sum(axis=2) > 0
+    size = away.mean(axis=1)[:, None, None]
+    before, after = (
+        np.concatenate(
+            [(of[near] - of[:, None]) * one_sheet[:, :, None], size * n[:, None]], axis=1
+        )
+        for of, n in zip((at, images), normals, strict=True)
+    )
+    rotations = nearest_rotations(after.transpose(0, 2, 1) @ before)
+    misfit = ((after - before @ rotations.transpose(0, 2, 1)) ** 2).sum(axis=(1, 2))
+    tiny = np.finfo(float).tiny
+    relative = np.sqrt(misfit / np.maximum((before**2).sum(axis=(1, 2)), tiny))
+    return float(np.minimum(relative, 1).mean())
+
+
+def chance_of_right_place(found: np.ndarray) -> float:
+    """Probability, 0 to 1, that the surface lies where it belongs, from its (2,) signals."""
+    return float(1 / (1 + np.exp(-np.clip(_CONSTANT + found @ _WEIGHTS, -50, 50))))
+
+
+def doubts_of(found: np.ndarray) -> list[str]:
+    """A sentence if the surface more likely lies elsewhere, else nothing."""
+    chance = chance_of_right_place(found)
+    if chance >= _DOUBTFUL_BELOW:
+        return []
+    strain, unlike = np.exp(found)
+    return [
+        f"the partial shape may lie in a wrong place (chance that it is right: {chance:.2f}): "
+        f"it is strained by {100 * strain:.0f} % there, and its relief differs from that of the "
+        f"full shape by {np.sqrt(unlike):.2f} standard deviations; check the anchors (left and "
+        "right, the order of the rows, the shapes themselves) or mark more"
+    ]
