@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nho.geometry.alignment import random_rotation
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.recipes.guided.anchor_checks import (
+    confirmed_in_space,
     consistent,
     relative_scale,
     robust_scale,
@@ -204,3 +206,38 @@ def test_of_neighbours_only_the_most_strained_is_named(displaced, piece):
     distortion = np.full(len(piece.mesh.vertices), 0.02)
     distortion[distances.anchors[[4, beside], 0]] = [0.9, 0.3]
     assert strained(distances, target, distortion, True).tolist() == [4]
+
+
+# What distances contradict and space confirms
+
+
+@pytest.fixture
+def in_space() -> tuple[np.ndarray, np.ndarray]:
+    """Twelve anchors of a body that was moved, scaled and bent a little."""
+    random = np.random.default_rng(3)
+    start = random.uniform(-1, 1, (12, 3))
+    rotation = random_rotation(random)
+    return start, 1.7 * (start + 0.02 * np.sin(2 * start[:, [1, 2, 0]])) @ rotation.T + [1, 2, 3]
+
+
+def test_an_anchor_where_the_others_take_it_is_confirmed(in_space):
+    kept = np.arange(12) > 2  # distances rejected the first three
+    assert confirmed_in_space(*in_space, kept).all()
+
+
+def test_a_wrong_anchor_is_not_confirmed(in_space):
+    start, goal = in_space
+    wrong = goal.copy()
+    wrong[[0, 1]] = goal[[1, 0]]
+    kept = np.arange(12) > 1
+    np.testing.assert_array_equal(confirmed_in_space(start, wrong, kept), kept)
+
+
+def test_nothing_is_confirmed_by_anchors_that_do_not_predict_each_other(in_space):
+    start, goal = in_space
+    mixed = np.random.default_rng(0).permutation(goal)
+    assert not confirmed_in_space(start, mixed, np.ones(12, dtype=bool)).any()
+
+
+def test_five_anchors_confirm_nothing(in_space):
+    assert not confirmed_in_space(*in_space, np.arange(12) < 5).any()
