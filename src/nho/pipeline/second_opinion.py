@@ -42,8 +42,8 @@ def second_opinion(
     proposed = solve_at_size(other, run.quiet().with_settings(unpinned), solver)
     if proposed.chance <= solution.chance or _apart(problem, other, proposed) > _AGREES:
         note = (
-            "without the anchors given, the partial shape would lie elsewhere, too; one of both is "
-            "wrong: check the anchors"
+            "a search without the given anchors lays the partial shape elsewhere, or no better: "
+            "check the anchors, or compare with --anchors auto"
         )
         return problem, replace(solution, warnings=(*solution.warnings, note))
     note = (
