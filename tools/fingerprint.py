@@ -69,7 +69,7 @@ RUNS = (
     Run("body-plane", anchors=8, changes=("coordinates=laplacian", "seed=3")),
     Run("body-plane", anchors=8, changes=("start=spline", "insulated=false")),
     Run("ring-plane", anchors=8, changes=("weight_topology=0.3", "weight_spectral=0.01")),
-    Run("ring-plane", "paper", changes=("readout_operator=sparse", *FEW_STEPS)),
+    Run("ring-plane", "paper", changes=("readout_operator=reduced", *FEW_STEPS)),
     Run("bean-holes", "paper", anchors=10, changes=("refinement=zoomout", *FEW_STEPS)),
     Run("body-plane", "paper", changes=("coordinates=laplacian", *FEW_STEPS)),
 )

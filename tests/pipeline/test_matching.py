@@ -168,8 +168,8 @@ def test_order_of_anchors_does_not_matter(whole, piece, anchors, after_few_steps
 
 
 @pytest.mark.slow
-def test_the_sparse_operator_and_plain_zoomout_also_match(whole, piece, anchors):
-    settings = QUICK.replace(readout_operator="sparse", refinement="zoomout")
+def test_the_reduced_operator_and_plain_zoomout_also_match(whole, piece, anchors):
+    settings = QUICK.replace(readout_operator="reduced", refinement="zoomout")
     result = nho.match(piece.mesh, whole, anchors, settings)
     assert np.median(interior_gap(whole, piece, result.vertex_map)) < 1.5
 

@@ -97,7 +97,9 @@ def test_sizes_follow_the_settings():
 
 
 def test_the_largest_stage_is_bounded_by_the_modes_of_the_reduced_operator():
-    few = Settings(recipe=PaperRecipe(galerkin_modes=52))  # stages 20, 25, ..., 50
+    few = Settings(
+        recipe=PaperRecipe(galerkin_modes=52, readout_operator="reduced")
+    )  # stages 20, 25, ..., 50
     weights = 50 * 50 + 50 * 128 + 128 * 128 + 128 * 50
     biases = 128 + 128 + 50
     ours, recipe = costs_of(few), few.recipe

@@ -10,12 +10,12 @@ from nho.lab.bench.studies.readings import CHOICES, COARSE, DRAWS, FRAGILE, PLAI
 from nho.settings import preset
 
 READINGS = [changes for found in CHOICES.values() for changes in found.values()]
-SPARSE, EVERYWHERE = ("readout_operator=sparse",), ("refine_within=everywhere",)
+REDUCED, EVERYWHERE = ("readout_operator=reduced",), ("refine_within=everywhere",)
 
 
 def made_up(changes: tuple[str, ...], pair: str, random: np.random.Generator) -> dict[str, str]:
     """A row of a hard or an easy pair, better by 3 with one reading and worse by 2 with another."""
-    error = 10.0 * len(pair) - 3 * (SPARSE[0] in changes)
+    error = 10.0 * len(pair) - 3 * (REDUCED[0] in changes)
     error += 2 * (EVERYWHERE[0] in changes) + random.normal(0, 0.3)
     scores = {"geodesic_error": f"{error:.6f}", "iou": "80", "precision": "90", "recall": "85"}
     return {"family": "f", "pair": pair, "changes": " ".join((COARSE, *changes)), **scores}
@@ -36,7 +36,7 @@ def rows() -> list[dict[str, str]]:
 def test_the_effect_of_every_reading_is_found_beside_all_others(rows):
     found = dict(zip(READINGS, effects(rows, READINGS), strict=True))
     for reading, by_column in found.items():
-        expected = {SPARSE: -3.0, EVERYWHERE: 2.0}.get(reading, 0.0)
+        expected = {REDUCED: -3.0, EVERYWHERE: 2.0}.get(reading, 0.0)
         change, half_width = by_column["geodesic_error"]
         assert change == pytest.approx(expected, abs=0.4)
         assert 0 < half_width < 0.8

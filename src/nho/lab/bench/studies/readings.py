@@ -28,7 +28,7 @@ CHOICES: dict[str, dict[str, Reading]] = {  # choice -> other reading -> setting
     "LMD": {
         "misses count as the largest nearby": ("distortion_misses=local", "distortion_front=30")
     },
-    "read-out": {"sparse Hamiltonian": ("readout_operator=sparse",)},
+    "read-out": {"reduced Hamiltonian": ("readout_operator=reduced",)},
     "activation": {"relu": ("activation=relu",)},
     "precision": {"double": ("precision=double",)},
     "NAM searches": {"all of the full shape": ("refine_within=everywhere",)},
