@@ -17,6 +17,7 @@ from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.starts import warped_by_spline
 
 _STRETCH = 0.07  # median |log ratio| of edge lengths: the spline must do less
+_FEWEST = 8  # anchors; a spline of fewer says little, and with three nothing
 _WIDTH = 0.025  # over which displacements are averaged; the full shape has area one
 _ROUNDS = 4
 
@@ -24,12 +25,12 @@ _ROUNDS = 4
 def settled(
     pose: np.ndarray, pair: ComparablePair, bending: Bending, operator: Laplacian
 ) -> np.ndarray:
-    """(n_partial, 3) the pose, smoothed if a spline of the anchors comes near it.
+    """(n_partial, 3) the pose, smoothed if a spline of enough anchors comes near it.
 
     ``operator`` is the Laplacian of the partial shape.
     """
     warped, stretch = warped_by_spline(pair)
-    if stretch >= _STRETCH:
+    if stretch >= _STRETCH or len(pair.distances.anchors) < _FEWEST:
         return pose
     mass = operator.mass[:, None]
     average = factorised(
