@@ -85,10 +85,8 @@ def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) 
     straight = np.linalg.norm(goal_at - found_at, axis=1)
     best = np.where(_in_one_triangle(full, goal, found), straight, np.inf)
     if _searches(found_corner, found_leg) < _searches(goal_corner, goal_leg):  # a way has two ends
-        goal_corner, goal_leg, found_corner, found_leg = (
-            *(found_corner, found_leg),
-            *(goal_corner, goal_leg),
-        )
+        goal_corner, found_corner = found_corner, goal_corner
+        goal_leg, found_leg = found_leg, goal_leg
     # Most errors are small. A search that ends early is exact for what it finds within its reach:
     # any other way is longer than that.
     left = np.arange(len(both))

@@ -20,12 +20,12 @@ from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution
+from nho.recipes.guided.bending import NORMAL_WEIGHT
 from nho.runtime.parallel import Workers
 
 _GUIDES = 400  # matched vertices that carry a piece, the nearest ones
 _ASKED = 1000  # vertices of a piece that its pose is refined by
 _HALF = 0.03  # sqrt(area): a piece that moved so far from where it was carried is half believed
-_NORMAL_WEIGHT = 1.4  # mean edges, as in bending
 
 
 def with_loose_pieces(
@@ -48,7 +48,7 @@ def with_loose_pieces(
     for of, (at, moved, guides) in zip(parts, done, strict=True):
         positions[of] = at
         confidence[of] = trust[guides].mean() / (1 + (moved / _HALF) ** 2)
-    points, _ = FacingSearch(full, _NORMAL_WEIGHT * full.mean_edge_length)(
+    points, _ = FacingSearch(full, NORMAL_WEIGHT * full.mean_edge_length)(
         positions, piece.moved(positions).vertex_normals
     )
     images = points.positions(full)

@@ -16,10 +16,10 @@ from nho.pipeline.automatic_anchors import AUTO, found_anchors
 from nho.pipeline.multiresolution import solve_at_size
 from nho.problem.preparation import Problem, prepare
 from nho.problem.solution import Solution, Solver
+from nho.recipes.guided.placement import DOUBTFUL_BELOW
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
-_SURE = 0.5  # chance of the right place from which nothing else is asked
 _AGREES = 0.1  # sqrt(area): median distance between given partners and where the other answer is
 
 
@@ -31,7 +31,7 @@ def second_opinion(
     ``meshes`` are the two shapes as given.
     """
     recipe = run.settings.recipe
-    if not isinstance(recipe, GuidedRecipe) or solution.chance >= _SURE:
+    if not isinstance(recipe, GuidedRecipe) or solution.chance >= DOUBTFUL_BELOW:
         return problem, solution
     if len(problem.given_anchors) >= recipe.many_anchors:
         return problem, solution

@@ -35,7 +35,7 @@ JUDGE = ("pfaust_h", "tosca", "species", "tibias", "shrec16_holes")
 _RIGHT = (25, 5, 3)  # anchors
 _WRONG = (12, 5)
 _MIRRORED = 2.0  # mean edges: shapes that miss their mirror image by more are not symmetric
-_PENALTY = 0.02  # on squared weights: separable cases would drive them to infinity
+_PENALTY = 2e-4  # on squared weights: separable cases would drive them to infinity
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def fitted(trials: list[Trial]) -> np.ndarray:
     def loss(c: np.ndarray) -> float:
         score = x @ c
         value = weight @ (np.logaddexp(0, score) - y * score)
-        return float(value + _PENALTY * (c[:-1] ** 2).sum() / 100)
+        return float(value + _PENALTY * (c[:-1] ** 2).sum())
 
     return np.asarray(minimize(loss, np.zeros(x.shape[1]), method="BFGS").x)
 

@@ -34,7 +34,7 @@ _IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose th
 _MOMENTUM = 0.7
 _KEEP = 3  # iterations between factorisations, and between searches for near triangles
 _TOLERATED = 0.2  # relative distortion above which a vertex lets go of its target
-_NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
+NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
 _RELIEF_WEIGHT = 1.0  # mean edges a standard deviation: the same for one of like relief
 
 
@@ -60,11 +60,11 @@ class Bending:
         self._partial, self._full = partial, full
         self.elastic = Elastic(partial)
         edge = full.mean_edge_length
-        self._facing = FacingSearch(full, _NORMAL_WEIGHT * edge)
+        self._facing = FacingSearch(full, NORMAL_WEIGHT * edge)
         self._alike, self._curvatures = self._facing, None
         if curvatures is not None:
             self._curvatures, of_full = (_RELIEF_WEIGHT * edge * of for of in curvatures)
-            self._alike = FacingSearch(full, _NORMAL_WEIGHT * edge, curvatures=of_full)
+            self._alike = FacingSearch(full, NORMAL_WEIGHT * edge, curvatures=of_full)
         pinned = np.concatenate([distances.anchors, distances.others])[: None if pin else 0]
         self.pinned = pinned[:, 0]
         self.goal = full.vertices[pinned[:, 1]]

@@ -15,7 +15,7 @@ from nho.geometry.surface import SurfacePoints
 
 DOUBTFUL = "doubtful: the partial shape may lie in a wrong place"  # status of such a result
 
-_DOUBTFUL_BELOW = 0.5  # chance
+DOUBTFUL_BELOW = 0.5  # chance
 _SAMPLED, _NEAR = 1500, 8  # points that strain is measured at, and neighbours of each
 _LEAST = 1e-3  # signals below it say no more
 # Of the logarithms of strain and unlikeness, and a constant; fitted by
@@ -77,7 +77,7 @@ def chance_of_right_place(found: np.ndarray) -> float:
 def doubts_of(found: np.ndarray) -> list[str]:
     """A sentence if the surface more likely lies elsewhere, else nothing."""
     chance = chance_of_right_place(found)
-    if chance >= _DOUBTFUL_BELOW:
+    if chance >= DOUBTFUL_BELOW:
         return []
     strain, unlike = np.exp(found)
     return [
