@@ -38,7 +38,7 @@ def test_anchors_that_are_a_little_off_are_mended(placer, right, of_whole, piece
     ring = np.abs(of_whole.distance[anchors[:, 1]] - 0.12)
     anchors[:, 1] = ring.argmin(axis=1)
     spoilt = placer.place(anchors)
-    mended = placer.improved(spoilt, rounds=2, count=15)
+    mended = placer.improved(spoilt, count=15)
     before, after = (
         of_whole.distance[piece.vertex_of_parent, each.image].mean() for each in (spoilt, mended)
     )
@@ -47,7 +47,7 @@ def test_anchors_that_are_a_little_off_are_mended(placer, right, of_whole, piece
 
 
 def test_improving_never_makes_it_worse(placer, right):
-    assert placer.improved(right, rounds=1, count=10).score <= right.score
+    assert placer.improved(right, count=10).score <= right.score
 
 
 def test_good_places_are_as_many_as_asked_for_and_off_the_rim(placer, right, of_piece):

@@ -373,7 +373,7 @@ def test_a_killed_worker_costs_one_attempt_and_two_are_reported(tmp_path):
 
 def test_workers_end_with_a_parent_that_was_killed(tmp_path):
     path, out = make_pairs(tmp_path, 1), tmp_path / "out"
-    process = start(*command(path, out, changes=["fit_steps=1000000"]))
+    process = start(*command(path, out, changes=["fit_steps=1000000", "look_again_below=2"]))
     # Past its imports, a worker is in the middle of a pair that would take hours.
     workers = wait_until(lambda: worker_processes(process))
     wait_until(lambda: workers[0].cpu_times().user > 1.5)

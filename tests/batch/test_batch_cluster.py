@@ -26,7 +26,7 @@ from tests.batch.test_batch import (
 )
 from tests.faults.running import PATIENCE, wait_until
 
-SLOW = ["fit_steps=1500", "rounds=1"]  # about a second a pair: time to be killed
+SLOW = ["fit_steps=1500", "look_again_below=2"]  # about a second a pair: time to be killed
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

@@ -202,7 +202,7 @@ def assert_told(result, part):
 
 
 def test_the_default_recipe_tells_of_a_loss_that_broke_down(pair, monkeypatch):
-    settings = preset("default").replace(fit_steps=10, rounds=1)
+    settings = preset("default").replace(fit_steps=10, look_again_below=2.0)
     assert nho.match(*pair, settings).status == "ok"
     break_losses(monkeypatch, 4)
     result = nho.match(*pair, settings)

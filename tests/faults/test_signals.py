@@ -30,7 +30,7 @@ from tests.faults.running import (
 )
 
 BENCH = ["bench", "--study", "units", "--methods", "nearest", "--families", "synthetic", "--quick"]
-LONG = changes("fit_steps=100000", "rounds=1")  # minutes
+LONG = changes("fit_steps=100000", "look_again_below=2")  # minutes
 
 
 @pytest.fixture(autouse=True)

@@ -191,7 +191,7 @@ def test_a_match_whose_proposal_by_the_operator_fails_is_answered_without_it_and
     pair, failing, monkeypatch
 ):
     monkeypatch.setenv("NHO_CACHE", "off")
-    settings = preset("default").replace(fit_steps=2, threads=1)
+    settings = preset("default").replace(fit_steps=2, threads=1, look_again_below=2.0)
     failing("eigsh", 999, NO_CONVERGENCE)
     result = match(*pair, settings)
     assert result.status.startswith("no proposal by the operator: ") and "remesh" in result.status

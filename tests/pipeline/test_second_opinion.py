@@ -12,7 +12,7 @@ from nho.problem.anchors import Anchors
 
 FAST = nho.preset("default").replace(rounds=0, threads=1)
 CHANCE = "nho.recipes.guided.recipe.chance_of_right_place"
-FOUND = "nho.pipeline.second_opinion.found_anchors"
+FOUND = "nho.pipeline.second_opinion.found_rivals"
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +34,9 @@ def proposing(monkeypatch, anchors: np.ndarray) -> list[int]:
     """Let the search find these anchors; the list that comes back counts how often it is asked."""
     asked = []
 
-    def found(source, partial, full, settings, progress=None):
+    def found(source, partial, full, run):
         asked.append(1)
-        return Anchors.from_vertices(partial, full, anchors)
+        return [Anchors.from_vertices(partial, full, anchors)]
 
     monkeypatch.setattr(FOUND, found)
     return asked

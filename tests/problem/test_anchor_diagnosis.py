@@ -170,6 +170,6 @@ def test_the_diagnosis_is_the_first_warning(pair, settings):
 
 def test_anchors_that_were_found_are_not_diagnosed(pair, monkeypatch):
     found = Anchors.from_vertices(pair.partial, pair.full, pair.anchors(12) + 1)
-    monkeypatch.setattr("nho.pipeline.matching.found_anchors", lambda *given: found)
+    monkeypatch.setattr("nho.pipeline.matching.found_rivals", lambda *given: [found])
     result = nho.match(pair.partial, pair.full, "auto", QUICK)
     assert not any("seem to" in warning for warning in result.warnings)

@@ -140,7 +140,7 @@ def test_another_anchor_where_it_was_asked_for_lowers_the_doubt(whole, piece, lo
 
 def test_where_the_proposal_disagrees_trust_is_lost(whole, piece, monkeypatch):
     # No gain is enough, so the map stays as it is; only the doubt follows the proposal.
-    settings = QUICK.replace(gain_needed=1.0, many_anchors=100)
+    settings = QUICK.replace(gain_needed=1.0, many_anchors=100, look_again_below=2.0)
     v = piece.mesh.vertices
     partial = Mesh(v + 0.05 * np.sin(3 * v[:, [1, 2, 0]]), piece.mesh.faces)
     chosen = sample_vertices(partial, 15)

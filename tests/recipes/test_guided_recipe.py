@@ -14,12 +14,19 @@ from nho.geometry.surface import project
 from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, sphere
 from nho.problem.preparation import prepare
 from nho.recipes.guided.bending import ITERATIONS
+from nho.recipes.guided.distance_evidence import first_map
 
 # Every part runs, with a small field and few steps.
 QUICK = nho.preset("default").replace(
-    fit_steps=5, encoding_modes=20, galerkin_modes=40, rounds=1, threads=1, many_anchors=100
+    fit_steps=5,
+    encoding_modes=20,
+    galerkin_modes=40,
+    rounds=1,
+    threads=1,
+    many_anchors=100,
+    look_again_below=2.0,
 )
-NO_ROUNDS = QUICK.replace(rounds=0)
+NO_ROUNDS = QUICK.replace(rounds=0, own_anchors=0)
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +204,7 @@ def test_with_many_anchors_nothing_is_proposed(whole, other, anchors):
         nho.match(other, whole, anchors, QUICK.replace(rounds=rounds, many_anchors=least))
         for rounds, least in ((2, 25), (2, 26), (0, 25))
     )
-    assert len(few.curves["rounds"]) > 1 and "operator 1" in few.curves
+    assert len(few.curves["looks"]) > 1 and "operator 1" in few.curves
     assert set(many.curves) == set(none.curves) == {"bending"}
     course = [entry["gap"] for entry in many.curves["bending"]]
     assert len(course) == ITERATIONS and course[-1] < 0.5 * course[0]  # its real course
@@ -217,14 +224,53 @@ def test_a_better_proposal_is_bent_and_kept(whole, other, anchors, truth, monkey
 
     monkeypatch.setattr("nho.recipes.guided.starts.first_map", mirrored)
     plain = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances"))
-    monkeypatch.setattr("nho.recipes.guided.recipe.SpectralProposal.map", lambda *_: true)
-    from_distances = QUICK.replace(start="distances")
+    monkeypatch.setattr("nho.recipes.guided.second_looks.SpectralProposal.map", lambda *_: true)
+    from_distances = QUICK.replace(start="distances", own_anchors=0)
     proposed = nho.match(other, whole, pairs, from_distances)
-    first, second = (entry["distortion"] for entry in proposed.curves["rounds"])
-    assert second < 0.5 * first and proposed.curves["bending"] == plain.curves["bending"]
+    first, second = (entry["score"] for entry in proposed.curves["looks"])
+    assert second > first + 2 and proposed.curves["bending"] == plain.curves["bending"]
     assert gaps(whole, proposed, truth).mean() < 0.6 < 2 < gaps(whole, plain, truth).mean()
     strict = nho.match(other, whole, pairs, from_distances.replace(gain_needed=0.99))
     assert strict.barycentric.tobytes() == plain.barycentric.tobytes()
+
+
+def test_a_sure_pose_is_not_looked_at_again(whole, other, anchors):
+    sure, unsure, plain = (
+        nho.match(other, whole, anchors, settings)
+        for settings in (QUICK.replace(look_again_below=0.5), QUICK, NO_ROUNDS)
+    )
+    assert set(sure.curves) == {"bending"} and len(unsure.curves["looks"]) == 4
+    assert_same_bits(sure, plain)
+
+
+def test_a_part_that_slid_away_is_brought_back_by_what_lies_well(
+    whole, other, anchors, truth, monkeypatch
+):
+    pairs = anchors[:3]
+    problem = prepare(other, whole, pairs)
+    nearest = cKDTree(whole.vertices).query(truth)[1]
+    true = problem.full.solver_of_given[nearest[problem.partial.given_of_solver]]
+    vertices = problem.full.mesh.vertices
+    mirrored = cKDTree(vertices).query(vertices[true] * [-1, -1, 1])[1]
+    slid = problem.partial.mesh.vertices[:, 2] < np.quantile(
+        problem.partial.mesh.vertices[:, 2], 0.4
+    )
+    calls = []
+
+    def partly_wrong(distances, *rest):
+        calls.append(len(distances.anchors))
+        if len(calls) > 1:
+            return first_map(distances, *rest)
+        return np.where(slid, mirrored, true)
+
+    monkeypatch.setattr("nho.recipes.guided.starts.first_map", partly_wrong)
+    settings = NO_ROUNDS.replace(start="distances", relief=False)
+    plain = nho.match(other, whole, pairs, settings)
+    calls.clear()
+    mended = nho.match(other, whole, pairs, settings.replace(own_anchors=25))
+    assert calls[0] == 3 and max(calls) > 20  # its own anchors beside the given ones
+    before, after = (gaps(whole, result, truth).mean() for result in (plain, mended))
+    assert after < 0.6 * before
 
 
 # Its starts

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from nho.errors import SolverError
-from nho.recipes.guided import recipe as guided
+from nho.recipes.guided import second_looks
+from nho.recipes.guided.first_pose import FirstPose, Pose
+from nho.recipes.guided.placement import gain_in_score
+from nho.recipes.guided.second_looks import SecondLooks
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe, Settings
 
 
 class Rehearsed:
-    """Bending and proposal in one, with the distortions of the rounds given beforehand.
+    """Bending and proposal in one, with the scores of the rounds given beforehand.
 
     A pose, and a map, is the number of its round.
     """
 
-    def __init__(self, scores: list[float], gain_needed: float) -> None:
+    def __init__(self, scores: list[float], monkeypatch, gain_needed: float = 0.02) -> None:
         self.scores = scores
-        recipe = GuidedRecipe(rounds=len(scores) - 1, gain_needed=gain_needed)
-        self.run = Run(Settings(recipe=recipe))
+        self.curves, self.troubles, self.warnings = {}, [], []
         self.seen: list[int] = []  # the pose that each proposal started from
+        recipe = GuidedRecipe(rounds=len(scores) - 1, gain_needed=gain_needed)
+        monkeypatch.setattr(second_looks, "SpectralProposal", lambda *_: self)
+        monkeypatch.setattr(
+            second_looks, "placement_score", lambda _, __, points, ___: self.scores[int(points[0])]
+        )
+        distances = SimpleNamespace(anchors=np.zeros((3, 2), dtype=int))
+        pair = SimpleNamespace(partial=None, full=None, distances=distances)
+        first = FirstPose(pair, self, Pose(np.zeros(1), np.zeros(1, dtype=int), np.zeros(1)), [])
+        self.looks = SecondLooks(None, first, None, None, Run(Settings(recipe=recipe)))
 
     def map(self, bending, pose, number):
         self.seen.append(int(pose[0]))
@@ -30,50 +43,53 @@ class Rehearsed:
     def from_map(self, target, gentle, pool):
         return target.astype(float)
 
-    def distortion(self, pose):
-        return self.scores[int(pose[0])]
+    def read_off(self, positions):
+        return positions
 
-    def kept(self) -> tuple[int, int, int]:
-        """Round of the pose that was kept, of the map proposed for it, and entries of the curve."""
-        pose, proposed, curve = guided._improved(np.zeros(1), np.zeros(1), self, self, self.run)
-        assert [entry["distortion"] for entry in curve] == self.scores[: len(curve)]
-        return int(pose[0]), int(proposed[0]), len(curve)
+    def kept(self) -> tuple[int, int]:
+        """Round of the pose that was kept, and rounds that were tried."""
+        self.looks.curves["looks"] = []
+        self.looks._by_operator()
+        curve = self.looks.curves["looks"]
+        assert [entry["score"] for entry in curve] == self.scores[1 : len(curve) + 1]
+        assert int(self.looks.proposed[0]) == 1  # the first, whatever became of it
+        assert int(self.looks.pose.start[0]) == int(self.looks.pose.positions[0])
+        return int(self.looks.pose.positions[0]), len(curve)
 
 
 @pytest.mark.parametrize(
-    ("scores", "kept"),
+    ("scores", "kept", "seen"),
     [
-        ([1.0, 0.97, 0.94, 0.91], (3, 3, 4)),  # every round gains
-        ([1.0, 0.97, 0.96, 0.50], (1, 1, 3)),  # the second does not: the third is never tried
-        ([1.0, 0.99, 0.97, 0.96], (2, 2, 4)),  # the first may fail; the second gains
-        ([1.0, 0.99, 0.985, 0.5], (0, 1, 3)),  # neither gains enough: nothing is kept
-        ([1.0, 1.50, 1.40, 0.50], (0, 1, 3)),
-        ([1.0, 0.97], (1, 1, 2)),
-        ([1.0, 1.20], (0, 1, 2)),
+        ([0.0, 1.0, 2.0, 3.0], (3, 3), [0, 1, 2]),  # every round gains
+        ([0.0, 1.0, 0.9, 5.0], (1, 2), [0, 1]),  # the second does not: the third is never tried
+        ([0.0, -1.0, 1.0, 2.0], (3, 3), [0, 0, 2]),  # the first may fail; the second gains
+        ([0.0, 0.05, 0.1, 5.0], (0, 2), [0, 0]),  # neither gains enough: nothing is kept
+        ([0.0, -2.0, -1.0, 5.0], (0, 2), [0, 0]),
+        ([0.0, 1.0], (1, 1), [0]),
+        ([0.0, -1.0], (0, 1), [0]),
     ],
     ids=str,
 )
-def test_a_round_is_kept_only_if_it_gains_enough(scores, kept):
-    rehearsed = Rehearsed(scores, gain_needed=0.02)
+def test_a_round_is_kept_only_if_it_gains_enough(scores, kept, seen, monkeypatch):
+    rehearsed = Rehearsed(scores, monkeypatch)
     assert rehearsed.kept() == kept
-    # Every round starts from where the last one ended, kept or not.
-    assert rehearsed.seen == list(range(kept[2] - 1))
+    assert rehearsed.seen == seen  # every round starts from the likeliest pose so far
 
 
-def test_the_gain_needed_is_the_one_that_was_set():
-    assert Rehearsed([1.0, 0.97, 0.96], 0.05).kept()[0] == 0
-    assert Rehearsed([1.0, 0.97, 0.96], 0.0).kept()[0] == 2
+def test_the_gain_needed_is_the_one_that_was_set(monkeypatch):
+    scores = [0.0, gain_in_score(0.05), 2 * gain_in_score(0.05)]
+    assert Rehearsed(scores, monkeypatch, gain_needed=0.1).kept()[0] == 0
+    assert Rehearsed(scores, monkeypatch, gain_needed=0.04).kept()[0] == 2
+    assert Rehearsed([0.0, 99.0], monkeypatch, gain_needed=1.0).kept()[0] == 0
 
 
-def test_a_round_whose_operator_cannot_be_solved_keeps_the_rounds_before_it():
+def test_a_round_whose_operator_cannot_be_solved_keeps_the_rounds_before_it(monkeypatch):
     class Failing(Rehearsed):
-        troubles: list[str] = []
-
         def map(self, bending, pose, number):
             if number == 2:
                 raise SolverError("singular")
             return super().map(bending, pose, number)
 
-    rehearsed = Failing([1.0, 0.9, 0.8, 0.7], gain_needed=0.02)
-    assert rehearsed.kept() == (1, 1, 2)
-    assert rehearsed.troubles == ["no proposal by the operator in round 2: singular"]
+    rehearsed = Failing([0.0, 1.0, 2.0, 3.0], monkeypatch)
+    assert rehearsed.kept() == (1, 1)
+    assert rehearsed.looks.troubles == ["no proposal by the operator in round 2: singular"]

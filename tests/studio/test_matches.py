@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import nho
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
@@ -17,7 +18,11 @@ from tests.studio.test_session import Opened, _at_vertex, opened, some_pairs
 __all__ = ["opened"]  # the fixture
 
 
-def test_a_match_is_reported_step_by_step_and_then_shown(opened: Opened, piece: Cut) -> None:
+def test_a_match_is_reported_step_by_step_and_then_shown(
+    opened: Opened, piece: Cut, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = nho.preset("default").replace(look_again_below=2.0)  # however sure it is
+    monkeypatch.setattr("nho.studio.session.preset", lambda name: looking)
     session = opened.session
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)

@@ -11,7 +11,8 @@ from nho.settings import preset
 from nho.studio.pace import Pace, typical_shares
 
 # The stages of a match with few anchors, in their order.
-STAGES = ["distances", "bending", "spectra", "operator 1", "round 1", "operator 2", "round 2"]
+ROUNDS = ["operator 1", "round 1", "operator 2", "round 2"]
+STAGES = ["distances", "bending", "spectra", *ROUNDS, "look 1", "look 2"]
 
 
 def followed(pace: Pace) -> list[float]:

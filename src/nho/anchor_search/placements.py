@@ -20,6 +20,7 @@ from nho.recipes.guided.distance_evidence import AnchorDistances, first_map
 _AROUND = 0.06  # radius within which the quality of a place is averaged
 _MOST_UNLIKE = 4.0  # more does not count
 _GOOD = 0.7  # share of the places, the best ones, that may become anchors
+_SHARES = ((0.7,), (0.5, 0.5), (0.2, 0.2))  # the same while improving, round by round
 _OFF_RIM = 0.03  # anchors keep away from the boundary, where little is known
 
 
@@ -77,18 +78,23 @@ class Placer:
         score = np.average(strain, weights=partial.area) * np.average(unlike, weights=partial.area)
         return Placement(anchors, points, image, strain, unlike, float(score))
 
-    def improved(self, placement: Placement, rounds: int, count: int) -> Placement:
-        """The best of a placement and those by anchors taken from its good places."""
+    def improved(self, placement: Placement, count: int) -> Placement:
+        """The best of a placement and those by anchors taken from its good places.
+
+        Few places, the very best, mend what is wrong in part; many of them settle the rest.
+        """
         best = placement
-        for _ in range(rounds):
-            placement = self.place(self.good_places(placement, count))
-            best = min(best, placement, key=lambda each: each.score)
+        for shares in _SHARES:
+            last = placement
+            for share in shares:
+                last = self.place(self.good_places(last, count, share))
+                best = min(best, last, key=lambda each: each.score)
         return best
 
-    def good_places(self, placement: Placement, count: int) -> np.ndarray:
+    def good_places(self, placement: Placement, count: int, share: float = _GOOD) -> np.ndarray:
         """(count, 2) anchors far apart, at places of little strain whose images look like them.
 
-        Fewer if there are fewer such places.
+        Of the best ``share`` of all places; fewer if there are fewer such places.
         """
         mean_unlike = self._around @ np.minimum(placement.unlike, _MOST_UNLIKE)
         mean_strain = self._around @ placement.strain
@@ -96,7 +102,7 @@ class Placer:
         poor = mean_unlike / max(2 * np.median(placement.unlike), tiny)
         poor += mean_strain / max(np.median(placement.strain), tiny)
         inner = self._partial.rim >= min(_OFF_RIM, np.median(self._partial.rim))
-        good = np.flatnonzero((poor <= np.quantile(poor, _GOOD)) & inner)
+        good = np.flatnonzero((poor <= np.quantile(poor, share)) & inner)
         if len(good) < count:
             good = np.argsort(poor, kind="stable")[: max(count, len(good))]
         places = sample_vertices(self._partial.mesh, min(count, len(good)), candidates=good)

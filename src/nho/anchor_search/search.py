@@ -1,4 +1,4 @@
-"""`find_anchors`: many proposals, a placement by each, the best one kept."""
+"""`find_anchors`: many proposals, a placement by each, the best ones kept."""
 
 from __future__ import annotations
 
@@ -22,11 +22,17 @@ COUNT = 25  # anchors that are returned
 _PLACES = 1200  # vertices of the coarse full shape; the partial one is as dense
 _FEWEST_PLACES = 300  # of the partial shape, however small a part it is
 _IMPROVED = 3  # of the placements, the best ones that differ
-_ROUNDS, _ROUND_ANCHORS = 2, 20  # of improvement, and anchors in each
+_ROUND_ANCHORS = 20  # in every round of improvement
 _DIFFERENT = 0.05  # mean distance between placements that differ
 _RIVAL = 0.1  # mean distance from which another placement is a rival
-_CLOSE = 1.25  # a rival whose score is within this factor is worth a warning
+_RIVALS = 2  # that are kept at most
+_CLOSE = 1.6  # times the best score, within which a rival may be the right one
+_DOUBTFUL = 1.25  # and within which a user is told
 _SOURCE = "anchors found by nho"
+_RIVAL_NOTE = (
+    "another placement of the partial shape fits nearly as well, as when left and right or front "
+    "and back are hard to tell apart; three anchors decide it"
+)
 
 _SHARES = (0.02, 1.2)  # of the full shape's area that a partial one in the same unit may have
 _POOR = 0.2  # score from which other scales are tried
@@ -37,13 +43,13 @@ _STEP = 1.2  # from scale to scale; the search itself forgives ten percent
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best placement that a search found.
+    """The best placements that a search found.
 
     Attributes
     ----------
     best : Placement
-    rival : Placement or None
-        The best of those that place the partial shape elsewhere.
+    rivals : list of Placement
+        Those that place the partial shape elsewhere and score nearly as well, best first.
     partial, full : CoarseSurface
         What is placed; the partial one in the unit of the full one.
     scale : float
@@ -51,16 +57,11 @@ class SearchResult:
     """
 
     best: Placement
-    rival: Placement | None
+    rivals: list[Placement]
     partial: CoarseSurface
     full: CoarseSurface
     placer: Placer
     scale: float
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether another placement does nearly as well."""
-        return self.rival is not None and self.rival.score < _CLOSE * self.best.score
 
 
 def find_anchors(
@@ -93,7 +94,16 @@ def find_anchors(
     with started(settings or Settings(), progress) as run:
         problem = prepare(partial, full, None)
         found = searched(problem, run)
-    return _anchors(problem, found, partial, full, count)
+    anchors = _anchors(problem, found, found.best, count)
+    doubtful = any(rival.score < _DOUBTFUL * found.best.score for rival in found.rivals)
+    return replace(anchors, notes=(*anchors.notes, _RIVAL_NOTE)) if doubtful else anchors
+
+
+def find_rivals(partial: Mesh, full: Mesh, run: Run) -> list[Anchors]:
+    """Anchors of the best placement, then of those elsewhere that may be the right one."""
+    problem = prepare(partial, full, None)
+    found = searched(problem, run)
+    return [_anchors(problem, found, each, COUNT) for each in (found.best, *found.rivals)]
 
 
 def searched(problem: Problem, run: Run) -> SearchResult:
@@ -129,14 +139,14 @@ class _Search:
         with self._run.stage("scales", len(scales)) as stage:
 
             def attempt(scale: float) -> SearchResult:
-                found = alone.at(scale, 1, 0)
+                found = alone.at(scale, 1, improve=0)
                 stage.step()
                 return found
 
             return self._run.pool.together(*[lambda each=each: attempt(each) for each in scales])
 
-    def at(self, scale: float, choices: int = CHOICES, rounds: int = _ROUNDS) -> SearchResult:
-        """Propose, place and improve at one scale; ``choices`` are those of `proposals`."""
+    def at(self, scale: float, choices: int = CHOICES, improve: int = _IMPROVED) -> SearchResult:
+        """Propose, place and improve some at one scale; ``choices`` are those of `proposals`."""
         mesh, full, pool = self._partial.scaled(scale), self._full, self._run.pool
         share = min(1.0, mesh.area / full.mesh.area)
         partial = CoarseSurface.of(mesh, max(_FEWEST_PLACES, round(_PLACES * share)), self._kind)
@@ -147,13 +157,14 @@ class _Search:
         placer = Placer(partial, full, unlike)
         sets = [each.anchors for each in proposals(partial, full, unlike, choices)]
         placed = self._placed(placer, sets)
-        best = separated(placed, placer.between, _DIFFERENT, _IMPROVED)
+        best = separated(placed, placer.between, _DIFFERENT, improve) if improve else []
         improved = pool.together(
-            *[lambda each=each: placer.improved(each, rounds, _ROUND_ANCHORS) for each in best]
+            *[lambda each=each: placer.improved(each, _ROUND_ANCHORS) for each in best]
         )
         ranked = sorted(improved + placed, key=lambda each: each.score)
-        first, *rivals = separated(ranked, placer.between, _RIVAL, 2)
-        return SearchResult(first, rivals[0] if rivals else None, partial, full, placer, scale)
+        first, *others = separated(ranked, placer.between, _RIVAL, 1 + _RIVALS)
+        rivals = [each for each in others if each.score < _CLOSE * first.score]
+        return SearchResult(first, rivals, partial, full, placer, scale)
 
     def _placed(self, placer: Placer, sets: list[np.ndarray]) -> list[Placement]:
         """Placements by every set of anchors, best first."""
@@ -187,18 +198,17 @@ def _scales(ratio: float) -> np.ndarray:
     return np.asarray(np.exp(np.linspace(low, high, count)) / np.sqrt(ratio))
 
 
-def _anchors(
-    problem: Problem, found: SearchResult, partial: Mesh, full: Mesh, count: int
-) -> Anchors:
-    """The best placement as anchors between the meshes as given."""
-    pairs = found.placer.good_places(found.best, count)
+def _anchors(problem: Problem, found: SearchResult, placement: Placement, count: int) -> Anchors:
+    """A placement as anchors between the meshes as given."""
+    pairs = found.placer.good_places(placement, count)
     at = problem.partial.given_of_solver[found.partial.vertex[pairs[:, 0]]]
     # Coarse triangles lie a little beside the surface.
-    places = found.best.points[pairs[:, 0]].positions(found.full.mesh)
+    places = placement.points[pairs[:, 0]].positions(found.full.mesh)
     nearest = project(problem.full.mesh, places)[0].nearest_vertex(problem.full.mesh)
     to = problem.full.given_of_solver[nearest]
-    found_anchors = Anchors.from_vertices(partial, full, np.stack([at, to], axis=1), source=_SOURCE)
-    return replace(found_anchors, notes=tuple(_notes(found, len(pairs))))
+    shapes = problem.partial.given, problem.full.given
+    anchors = Anchors.from_vertices(*shapes, np.stack([at, to], axis=1), source=_SOURCE)
+    return replace(anchors, notes=tuple(_notes(found, len(pairs))))
 
 
 def _notes(found: SearchResult, count: int) -> list[str]:
@@ -206,12 +216,5 @@ def _notes(found: SearchResult, count: int) -> list[str]:
     if found.scale != 1:
         notes.append(
             f"they fit best with the coordinates of the partial shape times {found.scale:.3g}"
-        )
-    if found.doubtful:
-        assert found.rival is not None
-        notes.append(
-            "another placement of the partial shape fits nearly as well (score "
-            f"{found.rival.score:.3g} against {found.best.score:.3g}, lower is better), as when "
-            "left and right or front and back are hard to tell apart; three anchors decide it"
         )
     return notes

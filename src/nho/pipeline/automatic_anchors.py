@@ -10,6 +10,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.problem.anchors import Anchors
 from nho.progress import ProgressCallback
+from nho.runtime.run import Run
 from nho.settings import Settings
 
 AUTO = "auto"
@@ -28,6 +29,18 @@ def check_source(source: str | Path) -> str:
         choices = ", ".join([AUTO, *(f"{AUTO}:{name}" for name in LEARNED)])
         raise InputError(f"unknown way to find anchors: {str(source)!r}; choose {choices}")
     return method
+
+
+def found_rivals(source: str | Path, partial: Mesh, full: Mesh, run: Run) -> list[Anchors]:
+    """Sets of anchors without a person, the best first, each for another placement.
+
+    ``source`` as for `found_anchors`; a network gives one set.
+    """
+    if check_source(source):
+        return [found_anchors(source, partial, full, run.settings, run.progress)]
+    from nho.anchor_search.search import find_rivals
+
+    return find_rivals(partial, full, run)
 
 
 def found_anchors(

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from nho.pipeline.automatic_anchors import found_anchors, is_automatic
+from nho.pipeline.automatic_anchors import found_rivals, is_automatic
 from nho.pipeline.loose_pieces import with_loose_pieces
 from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
+from nho.pipeline.rivals import Placed, solved_by_found
 from nho.pipeline.second_opinion import second_opinion
 from nho.problem.anchor_diagnosis import diagnose
 from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
-from nho.problem.result import MatchResult
+from nho.problem.result import Alternative, MatchResult
 from nho.problem.solution import Solution, Solver
 from nho.progress import ProgressCallback
 from nho.recipes import paper
@@ -57,26 +58,22 @@ def match(
         with run.clock.time("prepare"):
             partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
             settings, notes = fit_to_memory(settings, partial, full)
-        marked = not is_automatic(anchors)
+        meshes, recipe = (partial, full), settings.recipe
+        solver, solving = SOLVERS[type(recipe)], run.with_settings(settings)
         if is_automatic(anchors):
             with run.clock.time("anchors"):
-                anchors = found_anchors(anchors, partial, full, settings, progress)
-            if isinstance(settings.recipe, GuidedRecipe):
-                # They are a little off, so they lead to the first map and pin nothing.
-                settings = settings.replace(pin_anchors=False)
-        with run.clock.time("prepare"):
-            guided = isinstance(settings.recipe, GuidedRecipe)
-            problem = prepare(partial, full, anchors, keep_loose=guided).with_warnings(notes)
-        solver, solving = SOLVERS[type(settings.recipe)], run.with_settings(settings)
-        if marked:
-            solution = solve_at_size(problem, solving, diagnosing(solver))
-            meshes = (partial, full)
-            problem, solution = second_opinion(problem, solution, meshes, solving, solver)
+                rivals = found_rivals(anchors, *meshes, solving)
+            placed = solved_by_found(rivals, meshes, notes, solving, solver)
         else:
-            solution = solve_at_size(problem, solving, solver)
+            with run.clock.time("prepare"):
+                guided = isinstance(recipe, GuidedRecipe)
+                problem = prepare(*meshes, anchors, keep_loose=guided).with_warnings(notes)
+            solution = solve_at_size(problem, solving, diagnosing(solver))
+            placed = second_opinion(Placed(problem, solution), meshes, solving, solver)
         with run.clock.time("carrying"):
-            problem, solution = with_loose_pieces(problem, solution, run.pool)
-    return to_result(problem, solution, run.clock.seconds)
+            done = [with_loose_pieces(each.problem, each.solution, run.pool) for each in placed]
+    best, *others = (to_result(*each, run.clock.seconds) for each in done)
+    return replace(best, alternatives=tuple(Alternative.of(each) for each in others))
 
 
 def diagnosing(solver: Solver) -> Solver:
@@ -114,4 +111,5 @@ def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -
         suspect_anchors=suspects,
         scale=solution.scale,
         next_anchor=int(partial.given_of_solver[last]) if last >= 0 else -1,
+        chance=solution.chance,
     )

@@ -20,6 +20,8 @@ from nho.settings import Settings
 DESCRIPTION = "result.json"  # everything but the arrays
 FORMER_DESCRIPTION = "settings.json"  # the same file in older results
 ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
+ALTERNATIVE = "alternative_"  # before the names of the arrays of alternatives, one above the other
+ALTERNATIVE_ARRAYS = ("vertex_map", "face", "barycentric", "region")
 
 
 class ResultSummary(TypedDict):
@@ -30,6 +32,36 @@ class ResultSummary(TypedDict):
     region_vertices: int
     full_vertices: int
     mean_confidence: float
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another place where the partial shape may lie.
+
+    Attributes
+    ----------
+    vertex_map, face, barycentric, region : arrays
+        As in `MatchResult`.
+    chance : float
+        Probability that this is the right place.
+    """
+
+    vertex_map: np.ndarray
+    face: np.ndarray
+    barycentric: np.ndarray
+    region: np.ndarray
+    chance: float
+
+    @property
+    def points(self) -> SurfacePoints:
+        """The dense map as points on the full mesh."""
+        return SurfacePoints(self.face, self.barycentric)
+
+    @classmethod
+    def of(cls, result: MatchResult) -> Alternative:
+        """What another result says."""
+        arrays = {name: getattr(result, name) for name in ALTERNATIVE_ARRAYS}
+        return cls(**arrays, chance=result.chance)
 
 
 @dataclass(frozen=True)
@@ -61,6 +93,11 @@ class MatchResult:
         the anchors; 1 where the units agree.
     next_anchor : int
         Partial vertex where one more anchor would help most; -1 = no suggestion.
+    chance : float
+        Probability that the partial shape lies in the right place as a whole, as far as that was
+        judged; confidence is multiplied by it.
+    alternatives : tuple of Alternative
+        Other places, where anchors were found and do not decide it; the likeliest first.
     """
 
     vertex_map: np.ndarray
@@ -78,6 +115,8 @@ class MatchResult:
     suspect_anchors: tuple[int, ...] = ()
     scale: float = 1.0
     next_anchor: int = -1
+    chance: float = 1.0
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def points(self) -> SurfacePoints:
@@ -112,6 +151,14 @@ class MatchResult:
         """The arrays of ``result.npz`` by name."""
         return {name: getattr(self, name) for name in ARRAYS}
 
+    def _stacked(self) -> dict[str, np.ndarray]:
+        """Arrays of all alternatives, one above the other; none if there are no alternatives."""
+        return {
+            ALTERNATIVE + name: np.stack([getattr(each, name) for each in self.alternatives])
+            for name in ALTERNATIVE_ARRAYS
+            if self.alternatives
+        }
+
     def description(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
         return {
@@ -124,13 +171,15 @@ class MatchResult:
             "suspect_anchors": list(self.suspect_anchors),
             "scale": self.scale,
             "next_anchor": self.next_anchor,
+            "chance": self.chance,
+            "alternatives": [{"chance": each.chance} for each in self.alternatives],
         }
 
     def save(self, folder: str | Path, **extra: Any) -> None:
         """Write ``result.npz`` and ``result.json`` into an existing folder."""
         folder = Path(folder)
         with open(folder / "result.npz", "wb") as stream:
-            np.savez_compressed(stream, **self.arrays())  # type: ignore[arg-type]
+            np.savez_compressed(stream, **self.arrays(), **self._stacked())  # type: ignore[arg-type]
         about = finite_or_none({**self.description(), **extra})
         text = json.dumps(about, indent=2, allow_nan=False)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -142,9 +191,9 @@ class MatchResult:
         try:
             with blaming(folder / "result.npz"):
                 arrays, about = _both_files(folder)
-            _check(arrays)
+            _check({name: arrays[name] for name in ARRAYS if name in arrays})
             result = cls(
-                **arrays,
+                **{name: arrays[name] for name in ARRAYS},
                 anchors=np.array(about["anchors"], dtype=np.int64).reshape(-1, 2),
                 settings=Settings.from_dict(about["settings"]),
                 status=str(about["status"]),
@@ -154,6 +203,8 @@ class MatchResult:
                 suspect_anchors=tuple(map(int, about["suspect_anchors"])),
                 scale=float(about["scale"]),
                 next_anchor=int(about["next_anchor"]),
+                chance=float(about.get("chance", 1.0)),
+                alternatives=_alternatives(arrays, about.get("alternatives", [])),
             )
             _check_description(result)
             return result
@@ -175,11 +226,24 @@ def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
     """Arrays and description of one and the same result, even if it is replaced meanwhile."""
     text = stored_description(folder)
     while True:
-        arrays = load_arrays(folder / "result.npz", ARRAYS)
+        stacked = (ALTERNATIVE + name for name in ALTERNATIVE_ARRAYS)
+        arrays = load_arrays(folder / "result.npz", [*ARRAYS, *stacked])
         again = stored_description(folder)
         if again == text:
             return arrays, json.loads(text.decode("utf-8"))
         text = again
+
+
+def _alternatives(arrays: dict[str, np.ndarray], about: Any) -> tuple[Alternative, ...]:
+    """Those of a stored result, checked; older results have none."""
+    found = []
+    for number, entry in enumerate(about):
+        own = {name: arrays[ALTERNATIVE + name][number] for name in ALTERNATIVE_ARRAYS}
+        for name, array in own.items():
+            if array.shape != arrays[name].shape or array.dtype.kind != arrays[name].dtype.kind:
+                raise InputError(f"array {ALTERNATIVE + name!r} of result.npz does not fit the map")
+        found.append(Alternative(**own, chance=float(entry["chance"])))
+    return tuple(found)
 
 
 def stored_description(folder: Path) -> bytes:
@@ -227,6 +291,8 @@ def _check_description(result: MatchResult) -> None:
         "suspect_anchors": all(0 <= row < len(result.anchors) for row in result.suspect_anchors),
         "next_anchor": result.next_anchor == -1 or 0 <= result.next_anchor < n_partial,
         "scale": 0 < result.scale < float("inf"),
+        "chance": 0 <= result.chance <= 1,
+        "alternatives": all(0 <= each.chance <= 1 for each in result.alternatives),
         "timings": all(isinstance(seconds, int | float) for seconds in result.timings.values()),
         "curves": all(isinstance(curve, list) for curve in curves)
         and all(isinstance(step, dict) for curve in curves for step in curve),

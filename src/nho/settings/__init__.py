@@ -86,7 +86,8 @@ class Recipe(Checked):
 class GuidedRecipe(Recipe):
     """Preset ``default``: distances to the anchors guide, bending follows, the operator helps.
 
-    There are at most ``rounds`` proposals by the operator, and none from ``many_anchors`` on.
+    Second looks: at most ``rounds`` by the operator, two by own anchors; none from ``many_anchors``
+    on, unless they were found.
     ``barrier_factor``, ``spectral_modes`` and ``galerkin_modes`` count only if ``weight_spectral``
     is above 0.
     """
@@ -97,7 +98,7 @@ class GuidedRecipe(Recipe):
     weight_topology: float = 0.0  # with a dense map to learn from, this term changes nothing
     weight_spectral: float = 0.0  # nor does this one
     fit_steps: int = 20
-    rounds: int = 3
+    rounds: int = 1
 
     start: Start = "both"  # from anchor distances, from a spline of the anchors, or the better
     calibrate_distances: bool = True  # take known discrepancies between anchors out
@@ -109,8 +110,10 @@ class GuidedRecipe(Recipe):
     relief: bool = True  # also match by mean curvature
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
-    many_anchors: int = 13  # from here on the operator proposes nothing: it would change nothing
-    gain_needed: float = 0.02  # a round's pose must be less distorted by this share to be kept
+    many_anchors: int = 13  # from here on no second look is taken: it would change nothing
+    look_again_below: float = 0.85  # mean confidence that is high enough without second looks
+    own_anchors: int = 25  # of a second look, from what lies well at the first; 0 = none
+    gain_needed: float = 0.02  # a pose must be less distorted by this share to take another's place
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ _MAY_BE_ZERO = {
     "threads",
     "solve_vertices",
     "rounds",
+    "own_anchors",
+    "look_again_below",
     "fit_steps",
     "weight_anchor",
     "weight_area",

@@ -12,10 +12,11 @@ from nho.settings import PaperRecipe, Settings
 # Shares of the time by stage, as measured on meshes of 5,000 vertices. After a match, its own
 # times take their place.
 _MANY_ANCHORS = {"distances": 0.35, "bending": 0.65}
-_FEW_ANCHORS = {"distances": 0.1, "bending": 0.15, "spectra": 0.15, "round": 0.6}
+_FEW_ANCHORS = {"distances": 0.1, "bending": 0.15, "spectra": 0.1, "round": 0.25, "look": 0.4}
 _RECIPROCAL = {"spectra": 0.1, "fit": 0.35, "round": 0.35, "refine": 0.2}
 _LONGEST_CURVE = 400
 _OPERATOR = 0.3  # share of a round that fits its operator
+_LOOKS = 2  # of the stage "look"
 
 
 def typical_shares(settings: Settings, anchors: int) -> dict[str, float]:
@@ -90,6 +91,8 @@ class Pace:
             name, number = self.stage.split()
             within = _OPERATOR * here if name == "operator" else _OPERATOR + (1 - _OPERATOR) * here
             here = (int(number) - 1 + within) / max(self.rounds, 1)
+        elif kind == "look":
+            here = (int(self.stage.split()[1]) - 1 + here) / _LOOKS
         before = sum(self.shares[name] for name in names[: names.index(kind)])
         return min((before + here * self.shares[kind]) / sum(self.shares.values()), 1.0)
 

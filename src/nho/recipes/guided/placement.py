@@ -69,6 +69,28 @@ def _strain(partial: Mesh, full: Mesh, points: SurfacePoints) -> float:
     return float(np.minimum(relative, 1).mean())
 
 
+def placement_score(
+    partial: Mesh,
+    full: Mesh,
+    points: SurfacePoints,
+    curvatures: tuple[np.ndarray, np.ndarray] | None,
+) -> float:
+    """How likely the surface lies right; of use to compare answers with. Higher is better."""
+    if curvatures is None:
+        return float(_WEIGHTS[0] * np.log(_LEAST + _strain(partial, full, points)))
+    return score_of(placement_signals(partial, full, points, curvatures))
+
+
+def score_of(found: np.ndarray | None) -> float:
+    """The `placement_score` of known signals; 0 if there are none."""
+    return 0.0 if found is None else float(found @ _WEIGHTS)
+
+
+def gain_in_score(share: float) -> float:
+    """By how much the score rises if strain falls by a share and nothing else changes."""
+    return float(_WEIGHTS[0] * np.log(1 - share)) if share < 1 else np.inf
+
+
 def chance_of_right_place(found: np.ndarray) -> float:
     """Probability, 0 to 1, that the surface lies where it belongs, from its (2,) signals."""
     return float(1 / (1 + np.exp(-np.clip(_CONSTANT + found @ _WEIGHTS, -50, 50))))

@@ -16,10 +16,11 @@ from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
 PARTS = {  # what is switched off -> settings
-    "second look": ("coordinates=none",),
+    "second looks": ("rounds=0", "own_anchors=0"),
+    "second look by the operator": ("coordinates=none",),
+    "second looks by own anchors": ("own_anchors=0",),
     "learning (plain Laplacian instead)": ("coordinates=laplacian",),
     "natural border of the region": ("insulated=false",),
-    "more than one round": ("rounds=1",),
     "area loss": ("weight_area=0",),
     "negatives": ("negatives=false",),
     "area loss and negatives": ("weight_area=0", "negatives=false"),
@@ -31,11 +32,12 @@ PARTS = {  # what is switched off -> settings
     "bending": ("bend=false",),
 }
 ADDED = {  # what the paper has and `default` has not
+    "with three rounds": ("rounds=3",),
     "with spectral loss": ("weight_spectral=0.01",),
     "with topology loss": ("weight_topology=0.3",),
 }
 BUDGETS = (5, 25)
-_QUICK = ("second look", "spline of the anchors", "bending")
+_QUICK = ("second looks", "spline of the anchors", "bending")
 _VERTEX, _RISK = "geodesic_error_vertex", "risk_half"
 
 

@@ -1,0 +1,193 @@
+"""Further maps, each bent as well, and kept if it makes a right place likelier.
+
+Bending is local: a limb that slid onto the other leg stays there. Two ways see the map as a whole:
+
+- the learned operator, in whose spectral coordinates another map is proposed
+  (`spectral_proposal`);
+- anchors of one's own: what lies well is trusted more than what is strained, so the most trusted
+  places become anchors, and tell where the strained ones belong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nho.errors import SolverError
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.spectrum import Laplacian
+from nho.problem.preparation import Problem
+from nho.problem.solution import Curve
+from nho.recipes.guided.bending import Bending
+from nho.recipes.guided.comparable import ComparablePair, normalise_pair
+from nho.recipes.guided.confidence import confidence, signals
+from nho.recipes.guided.first_pose import FirstPose, Pose, first_pose
+from nho.recipes.guided.placement import gain_in_score, placement_score
+from nho.recipes.guided.spectral_proposal import SpectralProposal
+from nho.recipes.guided.starts import Curvatures
+from nho.runtime.run import Run
+from nho.settings import GuidedRecipe
+
+_SHARES = (0.3, 0.6)  # of the places, the most trusted ones, that become anchors; one a look
+_RESTART = 2  # gentle phases after a proposal
+_SMOOTHING = 60  # rounds of averaging of the distortion that confidence is computed from
+
+
+def pose_signals(
+    pair: ComparablePair, bending: Bending, pose: Pose, proposed: np.ndarray
+) -> np.ndarray:
+    """(n_partial, 4) what tells good matches of a pose from bad ones, see `confidence`.
+
+    ``proposed`` is the operator's map; where there is none, what the pose was bent from.
+    """
+    images = pose.points.positions(pair.full)
+    return signals(
+        pair.distances.to_nearest(pair.partial),
+        bending.elastic.distortion(pose.positions, _SMOOTHING),
+        np.linalg.norm(pair.full.vertices[pose.start] - images, axis=1),
+        np.linalg.norm(pair.full.vertices[proposed] - images, axis=1),
+    )
+
+
+class SecondLooks:
+    """Looks again at a first pose.
+
+    Parameters
+    ----------
+    laplacians : pair of Laplacian
+        Of the partial and the full shape.
+
+    Attributes
+    ----------
+    pose : Pose
+        The likeliest so far.
+    proposed : (n_partial,) int array or None
+        Map that the operator proposed first.
+    curves : dict
+        Scores, look by look, and losses of the operator.
+    troubles, warnings : list of str
+        What went wrong with the operator, and which settings the meshes are too small for.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        first: FirstPose,
+        laplacians: tuple[Laplacian, Laplacian],
+        curvatures: Curvatures | None,
+        run: Run,
+    ) -> None:
+        self._problem, self._pair, self._bending = problem, first.pair, first.bending
+        self._laplacians, self._curvatures, self._run = laplacians, curvatures, run
+        self._recipe = run.recipe(GuidedRecipe)
+        self.pose = first.pose
+        self.proposed: np.ndarray | None = None
+        self._score = self._score_of(first.pose)
+        self.curves: dict[str, Curve] = {}
+        self.troubles: list[str] = []
+        self.warnings: list[str] = []
+
+    def take(self) -> None:
+        """By the operator where anchors are few, by own anchors where they are few or found.
+
+        None where the first pose is sure, or many anchors were marked: nothing would be gained.
+        """
+        recipe = self._recipe
+        few = len(self._pair.distances.anchors) < recipe.many_anchors
+        if not recipe.bend or not (few or not recipe.pin_anchors):
+            return
+        if self._trust().mean() >= recipe.look_again_below:
+            return
+        self.curves["looks"] = [{"score": self._score}]
+        if few and recipe.rounds and recipe.coordinates != "none":
+            self._by_operator()
+        if recipe.own_anchors:
+            for number, share in enumerate(_SHARES, start=1):
+                with self._run.stage(f"look {number}", part_of="bending") as stage:
+                    self._by_own_anchors(share)
+                    stage.step(self._score)
+
+    @property
+    def signals(self) -> np.ndarray:
+        """(n_partial, 4) what confidence in the pose is computed from."""
+        proposed = self.pose.start if self.proposed is None else self.proposed
+        return pose_signals(self._pair, self._bending, self.pose, proposed)
+
+    def _trust(self) -> np.ndarray:
+        return confidence(self.signals, self._recipe.pin_anchors)
+
+    def _score_of(self, pose: Pose) -> float:
+        pair = self._pair
+        return placement_score(pair.partial, pair.full, pose.points, self._curvatures)
+
+    def _by_operator(self) -> None:
+        """Round by round from the present pose, until one gains nothing or cannot be solved.
+
+        The first may gain nothing, since the second uses finer coordinates only.
+        """
+        run, shapes = self._run, (self._pair.partial, self._pair.full)
+        try:
+            with run.stage("spectra"):
+                anchored = self._pair.distances.anchors[:, 1]
+                proposal = SpectralProposal(shapes, self._laplacians, anchored, run)
+        except SolverError as error:  # the bent surface is an answer without it as well
+            self.troubles.append(f"no proposal by the operator: {error}")
+            return
+        for number in range(1, self._recipe.rounds + 1):
+            try:
+                with run.clock.time("operator"):
+                    target = proposal.map(self._bending, self.pose.positions, number)
+            except SolverError as error:
+                proposal.troubles.append(f"no proposal by the operator in round {number}: {error}")
+                break
+            if number == 1:
+                self.proposed = target
+            with run.stage(f"round {number}", part_of="bending") as stage:
+                kept = self._considered(self._bent(target))
+                stage.step(self._score)
+            if not kept and number > 1:
+                break
+        self.curves.update(proposal.curves)
+        self.troubles += proposal.troubles
+        self.warnings += proposal.warnings
+
+    def _by_own_anchors(self, share: float) -> None:
+        """Bend by given anchors and the most trusted places of the present pose."""
+        pair, pinned = self._pair, self._recipe.pin_anchors
+        trust = self._trust()
+        trusted = np.flatnonzero(trust >= np.quantile(trust, 1 - share))
+        count = min(self._recipe.own_anchors, len(trusted))
+        places = sample_vertices(pair.partial, count, candidates=trusted)
+        anchors = np.stack([places, self.pose.points[places].nearest_vertex(pair.full)], axis=1)
+        if pinned:
+            given = pair.distances.anchors
+            anchors = np.concatenate([given, anchors[~np.isin(places, given[:, 0])]])
+        # What one takes from a map is a little off, and may contradict itself: pin nothing, and
+        # leave out what does.
+        run = self._run.quiet().with_settings(self._run.settings.replace(pin_anchors=False))
+        problem = replace(
+            self._problem,
+            partial=replace(self._problem.partial, mesh=pair.partial),
+            full=replace(self._problem.full, mesh=pair.full),
+            anchors=anchors,
+            anchor_rows=np.arange(len(anchors)),
+        )
+        own = normalise_pair(problem, run.recipe(GuidedRecipe), run.pool)
+        pose = first_pose(own, self._curvatures, run).pose
+        target = pose.points.nearest_vertex(pair.full)
+        self._considered(self._bent(target) if pinned else replace(pose, start=target))
+
+    def _bent(self, target: np.ndarray) -> Pose:
+        """The pose bent from a map."""
+        positions = self._bending.from_map(target, _RESTART, self._run.pool)
+        return Pose(positions, target, self._bending.read_off(positions))
+
+    def _considered(self, pose: Pose) -> bool:
+        """Keep the pose if it is clearly likelier than all before; whether it is."""
+        score = self._score_of(pose)
+        self.curves["looks"].append({"score": score})
+        if score <= self._score + gain_in_score(self._recipe.gain_needed):
+            return False
+        self.pose, self._score = pose, score
+        return True
