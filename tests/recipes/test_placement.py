@@ -9,7 +9,13 @@ import nho
 from nho.evaluation.sample import load_sample
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
-from nho.recipes.guided.placement import DOUBTFUL, chance_of_right_place, doubts_of
+from nho.recipes.guided.distance_evidence import AnchorDistances
+from nho.recipes.guided.placement import (
+    DOUBTFUL,
+    anchor_signals,
+    chance_of_right_place,
+    doubts_of,
+)
 
 FAST = nho.preset("default").replace(rounds=0, threads=1, solve_vertices=1000)
 CHANCE = "nho.recipes.guided.recipe.chance_of_right_place"
@@ -69,11 +75,50 @@ def test_the_unit_does_not_matter(sample, wrong, factor):
     np.testing.assert_allclose(again.confidence, wrong.confidence, atol=0.02)
 
 
-def test_more_strain_and_less_likeness_never_raise_the_chance():
+@pytest.mark.parametrize("of_anchors", [[], [np.log(0.1), 0.6]], ids=["found", "marked"])
+def test_more_strain_and_less_likeness_never_raise_the_chance(of_anchors):
     strains, unlikes = np.log([0.02, 0.1, 0.3, 1.0]), np.log([0.02, 0.1, 0.5, 2.0])
-    table = np.array([[chance_of_right_place(np.array([s, u])) for u in unlikes] for s in strains])
+    table = np.array(
+        [[chance_of_right_place(np.array([s, u, *of_anchors])) for u in unlikes] for s in strains]
+    )
     assert (np.diff(table, axis=0) <= 0).all() and (np.diff(table, axis=1) <= 0).all()
-    assert table[0, 0] > 0.95 and table[-1, -1] < 0.01
+    assert table[0, 0] > 0.95 and table[-1, -1] < 0.05
+
+
+def test_marked_anchors_that_disagree_or_run_the_other_way_round_lower_the_chance():
+    chances = [
+        chance_of_right_place(np.array([np.log(0.4), np.log(0.5), np.log(differ), alike]))
+        for differ, alike in ((0.05, 0.8), (0.5, 0.8), (0.05, -0.8))
+    ]
+    assert chances[0] > 0.8 > 0.5 > chances[1] > chances[2]
+
+
+def test_anchors_tell_whether_they_agree_and_which_way_round_they_are(sample, anchors):
+    own, other = anchors.T
+    full = sample.full
+    mirrored = Mesh(full.vertices * [-1, 1, 1], full.faces[:, ::-1])  # its outside is outside
+    found = {}
+    for name, shape, partners in (
+        ("right", full, other),
+        ("mirrored", mirrored, other),
+        ("shuffled", full, np.random.default_rng(0).permutation(other)),
+    ):
+        pairs = np.stack([own, partners], axis=1)
+        distances = AnchorDistances.measure(sample.partial, shape, pairs)
+        orientation = distances.orientation(sample.partial, shape)
+        found[name] = anchor_signals(distances, orientation)
+    assert found["right"][1] > 0.4 and found["mirrored"][1] < -0.4
+    assert np.exp(found["right"][0]) < 0.2 < 0.4 < np.exp(found["shuffled"][0])
+    assert found["mirrored"][0] == pytest.approx(found["right"][0])
+    assert anchor_signals(distances, None)[1] == 0
+
+
+def test_a_doubt_names_mirrored_anchors():
+    found = np.array([np.log(0.5), np.log(0.5), np.log(0.1), -0.6])
+    (text,) = doubts_of(found)
+    assert "as if mirrored" in text and "differ by 10 %" in text
+    found[3] = 0.6
+    assert all("mirrored" not in text for text in doubts_of(found))
 
 
 def test_a_doubt_is_said_where_wrong_is_likelier_than_right():

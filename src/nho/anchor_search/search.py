@@ -102,13 +102,20 @@ def find_anchors(
 def find_rivals(partial: Mesh, full: Mesh, run: Run) -> list[Anchors]:
     """Anchors of the best placement, then of those elsewhere that may be the right one."""
     problem = prepare(partial, full, None)
-    found = searched(problem, run)
+    return placed_anchors(problem, searched(problem, run))
+
+
+def placed_anchors(problem: Problem, found: SearchResult) -> list[Anchors]:
+    """Anchors of all placements, the best first."""
     return [_anchors(problem, found, each, COUNT) for each in (found.best, *found.rivals)]
 
 
-def searched(problem: Problem, run: Run) -> SearchResult:
-    """The best placement over all proposals and, if need be, over scales."""
-    search = _Search(problem, run)
+def searched(problem: Problem, run: Run, all_rivals: bool = False) -> SearchResult:
+    """The best placement over all proposals and, if need be, over scales.
+
+    ``all_rivals``: however much worse their scores are.
+    """
+    search = _Search(problem, run, np.inf if all_rivals else _CLOSE)
     ratio = problem.partial.mesh.area / problem.full.mesh.area
     found = None
     unit = _plausible_unit(ratio)
@@ -126,7 +133,8 @@ def searched(problem: Problem, run: Run) -> SearchResult:
 class _Search:
     """Places the partial shape on the full one, at any scale."""
 
-    def __init__(self, problem: Problem, run: Run) -> None:
+    def __init__(self, problem: Problem, run: Run, close: float) -> None:
+        self._close = close  # times the best score, within which a rival is kept
         self._kind, self._run = run.settings.recipe.laplacian, run
         with run.stage("survey"):
             self._full = CoarseSurface.of(problem.full.mesh, _PLACES, self._kind)
@@ -163,7 +171,7 @@ class _Search:
         )
         ranked = sorted(improved + placed, key=lambda each: each.score)
         first, *others = separated(ranked, placer.between, _RIVAL, 1 + _RIVALS)
-        rivals = [each for each in others if each.score < _CLOSE * first.score]
+        rivals = [each for each in others if each.score < self._close * first.score]
         return SearchResult(first, rivals, partial, full, placer, scale)
 
     def _placed(self, placer: Placer, sets: list[np.ndarray]) -> list[Placement]:

@@ -12,6 +12,7 @@ from nho.lab.bench.fit_placement import (
     area_under_curve,
     cases,
     fitted,
+    found_cases,
     judged,
     mirrored,
 )
@@ -59,6 +60,17 @@ def test_a_symmetric_shape_has_partners_across_its_plane_and_others_have_none():
     along = fine.vertices @ (horns / np.linalg.norm(horns, axis=1, keepdims=True)).T
     longer = 1 + np.exp(5 * (along - 1)) @ [3, 1.5, 2.2, 4]  # horns of different lengths
     assert mirrored(fine.moved(fine.vertices * longer[:, None])) is None
+
+
+@pytest.mark.slow
+def test_found_cases_are_placements_of_a_search_and_a_foreign_one():
+    family = FAMILIES["synthetic"]
+    pair, other = (family.load(None, name) for name in family.names(None)[:2])
+    found = list(found_cases(pair, other.full))
+    names = [name for name, _, _ in found]
+    assert names[0] == "found" and names[-1] == "foreign" and 2 <= len(names) <= 4
+    for name, full, anchors in found:
+        assert (full is other.full) == (name == "foreign") and len(anchors) > 3
 
 
 @pytest.mark.parametrize("case", ["right", "shifted", "shuffled", "foreign"])

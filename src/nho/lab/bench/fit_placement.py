@@ -3,7 +3,8 @@
 ``python -m nho.lab.bench.fit_placement --data DIR`` matches pairs with right anchors and with
 impossible ones, fits the logistic model of `nho.recipes.guided.placement` to half of the families
 and judges it on the others. Impossible are: partners mirrored as a set, shifted by a row, shuffled,
-and the full shape of another family.
+and the full shape of another family. So is done with anchors that were found, of which the rivals
+of a search, and those found on a foreign shape, are mostly wrong.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 from scipy.stats import rankdata
 
+from nho.anchor_search.search import placed_anchors, searched
 from nho.errors import NhoError
 from nho.geometry.mesh import Mesh
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.studies import StudyRequest
 from nho.pipeline.multiresolution import solve_at_size
+from nho.problem.anchors import Anchors
 from nho.problem.preparation import prepare
 from nho.recipes.guided import recipe as guided
 from nho.recipes.guided.confidence import RADIUS
@@ -78,10 +81,27 @@ def cases(pair: AnnotatedPair, foreign: Mesh) -> Iterator[tuple[str, Mesh, np.nd
         yield "foreign", foreign, np.stack([own, elsewhere], axis=1)
 
 
-def tried(family: str, pair: AnnotatedPair, case: str, full: Mesh, anchors: np.ndarray) -> Trial:
+def found_cases(pair: AnnotatedPair, foreign: Mesh) -> Iterator[tuple[str, Mesh, Anchors]]:
+    """The same with anchors that were found: all placements of a search, and a foreign one."""
+    with started(Settings(), None) as run:
+        for full, cases in ((pair.full, ("found", "rival", "rival")), (foreign, ("foreign",))):
+            problem = prepare(pair.partial, full, None)
+            placements = searched(problem, run, all_rivals=True)
+            for case, anchors in zip(cases, placed_anchors(problem, placements), strict=False):
+                yield case, full, anchors
+
+
+def tried(
+    family: str,
+    pair: AnnotatedPair,
+    case: str,
+    full: Mesh,
+    anchors: np.ndarray | Anchors,
+    marked: bool = True,
+) -> Trial:
     """Match, and see whether most matches are right."""
     problem = prepare(pair.partial, full, anchors)
-    with started(Settings(), None) as run:
+    with started(Settings().replace(pin_anchors=marked), None) as run:
         solution = solve_at_size(problem, run, guided.solve)
     assert solution.placement is not None
     right = False
@@ -135,6 +155,7 @@ def judged(trials: list[Trial], model: np.ndarray) -> str:
 def run(
     data: Annotated[Path | None, typer.Option("--data", help="Evaluation data.")] = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Of every family.")] = 3,
+    found: Annotated[bool, typer.Option("--found", help="With anchors that were found.")] = False,
 ) -> None:
     """Print the fitted numbers and what they are worth on families left out of the fit."""
     trials: dict[str, list[Trial]] = {}
@@ -144,14 +165,15 @@ def run(
             foreign = FAMILIES[other].load(data, FAMILIES[other].names(data)[0]).full
             for _, name in StudyRequest(data, (family,), most=pairs).pairs():
                 pair = FAMILIES[family].load(data, name)
-                for case, full, anchors in cases(pair, foreign):
+                for case, full, anchors in (found_cases if found else cases)(pair, foreign):
                     try:
-                        trial = tried(family, pair, case, full, anchors)
+                        trial = tried(family, pair, case, full, anchors, marked=not found)
                     except NhoError as error:  # refused: no answer, so none that is wrong
                         typer.echo(f"{family} {name} {case}: {error}", err=True)
                         continue
                     trials.setdefault(family, []).append(trial)
-                    typer.echo(f"{family} {name} {case} {trial.signals.round(2)}", err=True)
+                    about = f"{case} {'right' if trial.right else 'wrong'}"
+                    typer.echo(f"{family} {name} {about} {trial.signals.round(2)}", err=True)
     chosen = [trial for family in CHOOSE for trial in trials[family]]
     model = fitted(chosen)
     typer.echo(f"weights and constant: {np.round(model, 2).tolist()}")

@@ -1,7 +1,9 @@
 """Whether the partial surface lies in the right place as a whole.
 
 Confidence in single matches cannot tell: the scan of a left arm may lie smoothly on the right one.
-But a surface that lies elsewhere is strained there, and does not look like what it lies on.
+But a surface that lies elsewhere is strained there, and does not look like what it lies on. Marked
+anchors tell as well: right ones are as far from each other on both shapes, and run the same way
+round.
 """
 
 from __future__ import annotations
@@ -11,17 +13,19 @@ from scipy.spatial import cKDTree
 
 from nho.geometry.alignment import nearest_rotations
 from nho.geometry.mesh import Mesh
+from nho.geometry.orientation import Orientation
 from nho.geometry.surface import SurfacePoints
+from nho.recipes.guided.distance_evidence import AnchorDistances
 
 DOUBTFUL = "doubtful: the partial shape may lie in a wrong place"  # status of such a result
 
 DOUBTFUL_BELOW = 0.5  # chance
 _SAMPLED, _NEAR = 1500, 8  # points that strain is measured at, and neighbours of each
 _LEAST = 1e-3  # signals below it say no more
-# Of the logarithms of strain and unlikeness, and a constant; fitted by
-# `python -m nho.lab.bench.fit_placement`.
-_WEIGHTS = np.array([-5.7, -2.6])
-_CONSTANT = -10.86
+_MIRRORED = -0.25  # correlation of angles below which anchors seem to be mirrored
+# Of the signals, with a constant; fitted by `python -m nho.lab.bench.fit_placement`.
+_WEIGHTS, _CONSTANT = np.array([-5.7, -2.6]), -10.86
+_WEIGHTS_MARKED, _CONSTANT_MARKED = np.array([-1.11, -3.53, -1.02, 7.86]), -11.18
 
 
 def placement_signals(
@@ -40,6 +44,18 @@ def placement_signals(
     inner = np.where(partial.boundary_vertices, 0.0, partial.vertex_areas)
     unlike = np.average((own - seen) ** 2, weights=inner) if inner.any() else 0.0
     return np.log(_LEAST + np.array([_strain(partial, full, points), unlike]))
+
+
+def anchor_signals(distances: AnchorDistances, orientation: Orientation | None) -> np.ndarray:
+    """(2,) what the anchors say: by how much distances between them differ, and which way round.
+
+    The logarithm of the mean |log ratio| of distances, and the correlation of angles, -1 to 1.
+    """
+    i, j = np.nonzero(np.triu(distances.linked, 1))
+    own, other = (_LEAST + of[i, j] for of in (distances.between_partial, distances.between_full))
+    differ = float(np.abs(np.log(own / other)).mean()) if len(i) else 0.0
+    alike = orientation.alike(distances.anchors) if orientation is not None else 0.0
+    return np.array([np.log(_LEAST + differ), alike])
 
 
 def _strain(partial: Mesh, full: Mesh, points: SurfacePoints) -> float:
@@ -83,7 +99,7 @@ def placement_score(
 
 def score_of(found: np.ndarray | None) -> float:
     """The `placement_score` of known signals; 0 if there are none."""
-    return 0.0 if found is None else float(found @ _WEIGHTS)
+    return 0.0 if found is None else float(found[: len(_WEIGHTS)] @ _WEIGHTS)
 
 
 def gain_in_score(share: float) -> float:
@@ -92,8 +108,13 @@ def gain_in_score(share: float) -> float:
 
 
 def chance_of_right_place(found: np.ndarray) -> float:
-    """Probability, 0 to 1, that the surface lies where it belongs, from its (2,) signals."""
-    return float(1 / (1 + np.exp(-np.clip(_CONSTANT + found @ _WEIGHTS, -50, 50))))
+    """Probability, 0 to 1, that the surface lies where it belongs, from its signals.
+
+    ``found`` are the two of the surface and, where anchors were marked, the two of the anchors.
+    """
+    marked = len(found) > len(_WEIGHTS)
+    weights, constant = (_WEIGHTS_MARKED, _CONSTANT_MARKED) if marked else (_WEIGHTS, _CONSTANT)
+    return float(1 / (1 + np.exp(-np.clip(constant + found @ weights, -50, 50))))
 
 
 def doubts_of(found: np.ndarray) -> list[str]:
@@ -101,10 +122,18 @@ def doubts_of(found: np.ndarray) -> list[str]:
     chance = chance_of_right_place(found)
     if chance >= DOUBTFUL_BELOW:
         return []
-    strain, unlike = np.exp(found)
+    strain, unlike = np.exp(found[:2])
+    reasons = [
+        f"it is strained by {100 * strain:.0f} % there",
+        f"its relief differs from that of the full shape by {np.sqrt(unlike):.2f} standard "
+        "deviations",
+    ]
+    if len(found) > len(_WEIGHTS):
+        reasons.append(f"distances between the anchors differ by {100 * np.exp(found[2]):.0f} %")
+        if found[3] < _MIRRORED:
+            reasons.append("they run the other way round, as if mirrored")
     return [
         f"the partial shape may lie in a wrong place (chance that it is right: {chance:.2f}): "
-        f"it is strained by {100 * strain:.0f} % there, and its relief differs from that of the "
-        f"full shape by {np.sqrt(unlike):.2f} standard deviations; check the anchors (left and "
-        "right, the order of the rows, the shapes themselves) or mark more"
+        f"{', '.join(reasons)}; check the anchors (left and right, the order of the rows, the "
+        "shapes themselves) or mark more"
     ]

@@ -20,6 +20,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from nho.geometry.coverage import coverage
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Laplacian, laplacian
@@ -31,6 +33,7 @@ from nho.recipes.guided.confidence import confidence, where_to_add
 from nho.recipes.guided.first_pose import Pose, first_pose
 from nho.recipes.guided.placement import (
     DOUBTFUL,
+    anchor_signals,
     chance_of_right_place,
     doubts_of,
     placement_signals,
@@ -68,6 +71,9 @@ def solve(problem: Problem, run: Run) -> Solution:
         place, chance, doubts = None, 1.0, []
         if curvatures is not None and recipe.bend:
             place = placement_signals(partial, full, pose.points, curvatures)
+            if recipe.pin_anchors:
+                told = anchor_signals(pair.distances, pair.orientation)
+                place = np.concatenate([place, told])
             chance, doubts = chance_of_right_place(place), doubts_of(place)
     return Solution(
         points=pose.points,
