@@ -213,6 +213,7 @@ def test_with_many_anchors_nothing_is_proposed(whole, other, anchors):
 
 
 def test_a_better_proposal_is_bent_and_kept(whole, other, anchors, truth, monkeypatch):
+    monkeypatch.setattr("nho.pipeline.second_opinion.DOUBTFUL_BELOW", 0.0)  # nobody else is asked
     pairs = anchors[:3]
     problem = prepare(other, whole, pairs)
     nearest = cKDTree(whole.vertices).query(truth)[1]

@@ -46,7 +46,7 @@ def placement_signals(
     return np.log(_LEAST + np.array([_strain(partial, full, points), unlike]))
 
 
-def anchor_signals(distances: AnchorDistances, orientation: Orientation | None) -> np.ndarray:
+def anchor_signals(distances: AnchorDistances, orientation: Orientation) -> np.ndarray:
     """(2,) what the anchors say: by how much distances between them differ, and which way round.
 
     The logarithm of the mean |log ratio| of distances, and the correlation of angles, -1 to 1.
@@ -54,8 +54,7 @@ def anchor_signals(distances: AnchorDistances, orientation: Orientation | None) 
     i, j = np.nonzero(np.triu(distances.linked, 1))
     own, other = (_LEAST + of[i, j] for of in (distances.between_partial, distances.between_full))
     differ = float(np.abs(np.log(own / other)).mean()) if len(i) else 0.0
-    alike = orientation.alike(distances.anchors) if orientation is not None else 0.0
-    return np.array([np.log(_LEAST + differ), alike])
+    return np.array([np.log(_LEAST + differ), orientation.alike(distances.anchors)])
 
 
 def _strain(partial: Mesh, full: Mesh, points: SurfacePoints) -> float:

@@ -72,7 +72,10 @@ def solve(problem: Problem, run: Run) -> Solution:
         if curvatures is not None and recipe.bend:
             place = placement_signals(partial, full, pose.points, curvatures)
             if recipe.pin_anchors:
-                told = anchor_signals(pair.distances, pair.orientation)
+                orientation = pair.orientation
+                if orientation is None:  # it was not wanted for the map
+                    orientation = pair.distances.orientation(partial, full, run.pool)
+                told = anchor_signals(pair.distances, orientation)
                 place = np.concatenate([place, told])
             chance, doubts = chance_of_right_place(place), doubts_of(place)
     return Solution(
