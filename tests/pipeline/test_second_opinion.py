@@ -7,22 +7,11 @@ import pytest
 
 import nho
 from nho.geometry.sampling import sample_vertices
-from nho.geometry.synthetic import bumpy_sphere, cut_by_balls
 from nho.problem.anchors import Anchors
 
 FAST = nho.preset("default").replace(rounds=0, threads=1)
 CHANCE = "nho.recipes.guided.recipe.chance_of_right_place"
 FOUND = "nho.pipeline.second_opinion.found_rivals"
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return bumpy_sphere(3)
-
-
-@pytest.fixture(scope="module")
-def piece(whole):
-    return cut_by_balls(whole, 2, 0.3, seed=1)
 
 
 def pairs(piece, count: int) -> np.ndarray:

@@ -48,7 +48,7 @@ class Rehearsed:
 
     def kept(self) -> tuple[int, int]:
         """Round of the pose that was kept, and rounds that were tried."""
-        self.looks.curves["looks"] = []
+        self.looks._score, self.looks.curves["looks"] = self.scores[0], []
         self.looks._by_operator()
         curve = self.looks.curves["looks"]
         assert [entry["score"] for entry in curve] == self.scores[1 : len(curve) + 1]

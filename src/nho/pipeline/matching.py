@@ -12,9 +12,10 @@ from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
 from nho.pipeline.rivals import Placed, solved_by_found
 from nho.pipeline.second_opinion import second_opinion
+from nho.problem.alternative import Alternative
 from nho.problem.anchor_diagnosis import diagnose
 from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
-from nho.problem.result import Alternative, MatchResult
+from nho.problem.result import MatchResult
 from nho.problem.solution import Solution, Solver
 from nho.progress import ProgressCallback
 from nho.recipes import paper
@@ -73,7 +74,11 @@ def match(
         with run.clock.time("carrying"):
             done = [with_loose_pieces(each.problem, each.solution, run.pool) for each in placed]
     best, *others = (to_result(*each, run.clock.seconds) for each in done)
-    return replace(best, alternatives=tuple(Alternative.of(each) for each in others))
+    alternatives = [
+        Alternative(each.vertex_map, each.face, each.barycentric, each.region, each.chance)
+        for each in others
+    ]
+    return replace(best, alternatives=tuple(alternatives))
 
 
 def diagnosing(solver: Solver) -> Solver:

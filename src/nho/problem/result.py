@@ -12,6 +12,7 @@ import numpy as np
 from nho.errors import InputError, MissingFile
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
+from nho.problem.alternative import STACKED, Alternative, stacked, unstacked
 from nho.problem.solution import Curve
 from nho.runtime.input_file import SMALL, blaming, read_bytes
 from nho.runtime.npz import array_names, load_arrays
@@ -20,8 +21,6 @@ from nho.settings import Settings
 DESCRIPTION = "result.json"  # everything but the arrays
 FORMER_DESCRIPTION = "settings.json"  # the same file in older results
 ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
-ALTERNATIVE = "alternative_"  # before the names of the arrays of alternatives, one above the other
-ALTERNATIVE_ARRAYS = ("vertex_map", "face", "barycentric", "region")
 
 
 class ResultSummary(TypedDict):
@@ -32,36 +31,6 @@ class ResultSummary(TypedDict):
     region_vertices: int
     full_vertices: int
     mean_confidence: float
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """Another place where the partial shape may lie.
-
-    Attributes
-    ----------
-    vertex_map, face, barycentric, region : arrays
-        As in `MatchResult`.
-    chance : float
-        Probability that this is the right place.
-    """
-
-    vertex_map: np.ndarray
-    face: np.ndarray
-    barycentric: np.ndarray
-    region: np.ndarray
-    chance: float
-
-    @property
-    def points(self) -> SurfacePoints:
-        """The dense map as points on the full mesh."""
-        return SurfacePoints(self.face, self.barycentric)
-
-    @classmethod
-    def of(cls, result: MatchResult) -> Alternative:
-        """What another result says."""
-        arrays = {name: getattr(result, name) for name in ALTERNATIVE_ARRAYS}
-        return cls(**arrays, chance=result.chance)
 
 
 @dataclass(frozen=True)
@@ -151,14 +120,6 @@ class MatchResult:
         """The arrays of ``result.npz`` by name."""
         return {name: getattr(self, name) for name in ARRAYS}
 
-    def _stacked(self) -> dict[str, np.ndarray]:
-        """Arrays of all alternatives, one above the other; none if there are no alternatives."""
-        return {
-            ALTERNATIVE + name: np.stack([getattr(each, name) for each in self.alternatives])
-            for name in ALTERNATIVE_ARRAYS
-            if self.alternatives
-        }
-
     def description(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
         return {
@@ -179,7 +140,7 @@ class MatchResult:
         """Write ``result.npz`` and ``result.json`` into an existing folder."""
         folder = Path(folder)
         with open(folder / "result.npz", "wb") as stream:
-            np.savez_compressed(stream, **self.arrays(), **self._stacked())  # type: ignore[arg-type]
+            np.savez_compressed(stream, **self.arrays(), **stacked(self.alternatives))  # type: ignore[arg-type]
         about = finite_or_none({**self.description(), **extra})
         text = json.dumps(about, indent=2, allow_nan=False)
         (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")
@@ -204,7 +165,7 @@ class MatchResult:
                 scale=float(about["scale"]),
                 next_anchor=int(about["next_anchor"]),
                 chance=float(about.get("chance", 1.0)),
-                alternatives=_alternatives(arrays, about.get("alternatives", [])),
+                alternatives=unstacked(arrays, about.get("alternatives", [])),
             )
             _check_description(result)
             return result
@@ -226,24 +187,11 @@ def _both_files(folder: Path) -> tuple[dict[str, np.ndarray], Any]:
     """Arrays and description of one and the same result, even if it is replaced meanwhile."""
     text = stored_description(folder)
     while True:
-        stacked = (ALTERNATIVE + name for name in ALTERNATIVE_ARRAYS)
-        arrays = load_arrays(folder / "result.npz", [*ARRAYS, *stacked])
+        arrays = load_arrays(folder / "result.npz", [*ARRAYS, *STACKED])
         again = stored_description(folder)
         if again == text:
             return arrays, json.loads(text.decode("utf-8"))
         text = again
-
-
-def _alternatives(arrays: dict[str, np.ndarray], about: Any) -> tuple[Alternative, ...]:
-    """Those of a stored result, checked; older results have none."""
-    found = []
-    for number, entry in enumerate(about):
-        own = {name: arrays[ALTERNATIVE + name][number] for name in ALTERNATIVE_ARRAYS}
-        for name, array in own.items():
-            if array.shape != arrays[name].shape or array.dtype.kind != arrays[name].dtype.kind:
-                raise InputError(f"array {ALTERNATIVE + name!r} of result.npz does not fit the map")
-        found.append(Alternative(**own, chance=float(entry["chance"])))
-    return tuple(found)
 
 
 def stored_description(folder: Path) -> bytes:

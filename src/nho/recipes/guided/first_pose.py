@@ -28,7 +28,8 @@ class Pose:
     ----------
     positions : (n_partial, 3) float array
     start : (n_partial,) int array
-        Map that it was bent from.
+        The map by distances or, after a second look, the one it was bent from: confidence asks how
+        far the surface lies from it.
     points : SurfacePoints
         What it lies on.
     """

@@ -19,8 +19,7 @@ from nho.geometry.sampling import sample_vertices
 from nho.geometry.spectrum import Laplacian
 from nho.problem.preparation import Problem
 from nho.problem.solution import Curve
-from nho.recipes.guided.bending import Bending
-from nho.recipes.guided.comparable import ComparablePair, normalise_pair
+from nho.recipes.guided.comparable import normalise_pair
 from nho.recipes.guided.confidence import confidence, signals
 from nho.recipes.guided.first_pose import FirstPose, Pose, first_pose
 from nho.recipes.guided.placement import gain_in_score, placement_score
@@ -32,22 +31,6 @@ from nho.settings import GuidedRecipe
 _SHARES = (0.3, 0.6)  # of the places, the most trusted ones, that become anchors; one a look
 _RESTART = 2  # gentle phases after a proposal
 _SMOOTHING = 60  # rounds of averaging of the distortion that confidence is computed from
-
-
-def pose_signals(
-    pair: ComparablePair, bending: Bending, pose: Pose, proposed: np.ndarray
-) -> np.ndarray:
-    """(n_partial, 4) what tells good matches of a pose from bad ones, see `confidence`.
-
-    ``proposed`` is the operator's map; where there is none, what the pose was bent from.
-    """
-    images = pose.points.positions(pair.full)
-    return signals(
-        pair.distances.to_nearest(pair.partial),
-        bending.elastic.distortion(pose.positions, _SMOOTHING),
-        np.linalg.norm(pair.full.vertices[pose.start] - images, axis=1),
-        np.linalg.norm(pair.full.vertices[proposed] - images, axis=1),
-    )
 
 
 class SecondLooks:
@@ -83,7 +66,7 @@ class SecondLooks:
         self._recipe = run.recipe(GuidedRecipe)
         self.pose = first.pose
         self.proposed: np.ndarray | None = None
-        self._score = self._score_of(first.pose)
+        self._score = -np.inf  # of the pose; known once there is something to compare it with
         self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []
         self.warnings: list[str] = []
@@ -95,10 +78,10 @@ class SecondLooks:
         """
         recipe = self._recipe
         few = len(self._pair.distances.anchors) < recipe.many_anchors
-        if not recipe.bend or not (few or not recipe.pin_anchors):
+        many_marked = recipe.pin_anchors and not few
+        if not recipe.bend or many_marked or self._trust().mean() >= recipe.look_again_below:
             return
-        if self._trust().mean() >= recipe.look_again_below:
-            return
+        self._score = self._score_of(self.pose)
         self.curves["looks"] = [{"score": self._score}]
         if few and recipe.rounds and recipe.coordinates != "none":
             self._by_operator()
@@ -111,8 +94,15 @@ class SecondLooks:
     @property
     def signals(self) -> np.ndarray:
         """(n_partial, 4) what confidence in the pose is computed from."""
-        proposed = self.pose.start if self.proposed is None else self.proposed
-        return pose_signals(self._pair, self._bending, self.pose, proposed)
+        pair, pose = self._pair, self.pose
+        images = pose.points.positions(pair.full)
+        proposed = pose.start if self.proposed is None else self.proposed
+        return signals(
+            pair.distances.to_nearest(pair.partial),
+            self._bending.elastic.distortion(pose.positions, _SMOOTHING),
+            np.linalg.norm(pair.full.vertices[pose.start] - images, axis=1),
+            np.linalg.norm(pair.full.vertices[proposed] - images, axis=1),
+        )
 
     def _trust(self) -> np.ndarray:
         return confidence(self.signals, self._recipe.pin_anchors)
