@@ -85,6 +85,15 @@ def bench_command(
             "--pairs", min=0, help="At most so many pairs of a family, evenly spread; 0 = all."
         ),
     ] = 0,
+    vertices: Annotated[
+        int,
+        typer.Option(
+            "--vertices",
+            min=0,
+            help="Presets solve larger shapes on about so many vertices, answers are for all of "
+            "them; 0 = as studies and presets choose.",
+        ),
+    ] = 0,
     seeds: Annotated[
         str,
         typer.Option(
@@ -202,6 +211,7 @@ def bench_command(
         _integers(seeds, "--seeds"),
         as_given,
         checkpoints,
+        vertices,
         region_truth,
         tell,
     )
@@ -236,6 +246,7 @@ def _command(request: StudyRequest, out: Path) -> str:
         words += [f"--region-truth {request.region_truth}"]
     words += [f"--every {request.every}"] if request.every > 1 else []
     words += [f"--pairs {request.most}"] if request.most else []
+    words += [f"--vertices {request.vertices}"] if request.vertices else []
     words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds != (0,) else []
     return " ".join([*words, f"--out {shlex.quote(out.name)}"])
 

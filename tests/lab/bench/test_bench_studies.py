@@ -175,6 +175,31 @@ def test_ablation_stands_beside_the_published_one(tmp_path, no_drawing):
     assert cells(table, 1, "full method")[4].value == printed
 
 
+def test_fewer_vertices_are_asked_of_presets_alone_and_told_under_the_table(tmp_path, no_drawing):
+    study, methods = STUDIES["sampling"], ("paper", "nearest")
+    asked = StudyRequest(None, ("synthetic",), methods, every=20, vertices=700)
+    tasks = study.tasks(asked)
+    fewer = {task.method: "solve_vertices=700" in task.changes for task in tasks}
+    assert fewer == {"paper": True, "nearest": False}
+    assert {task.contender.settings.solve_vertices for task in tasks if task.changes} == {700}
+    rows = [made_up(task, 5.0) for task in tasks]
+    table = study.findings(asked, rows, tmp_path).tables[0]
+    assert cells(table, 0, "uniform random")[4].value == 5.0
+    assert "700 vertices (--vertices)" in table.note
+    others = study.findings(replace(asked, methods=("nearest",)), rows[-1:], tmp_path).tables[0]
+    assert "--vertices" not in others.note
+
+
+def test_a_study_with_a_number_of_vertices_of_its_own_leaves_it_to_the_request(tmp_path):
+    study, asked = STUDIES["readings"], StudyRequest(None, ("synthetic",), quick=True)
+    for wanted, vertices in ((asked, 2000), (replace(asked, vertices=800), 800)):
+        tasks = study.tasks(wanted)
+        assert {task.changes[0] for task in tasks} == {f"solve_vertices={vertices}"}
+        tables = study.findings(wanted, [made_up(task, 5.0) for task in tasks], tmp_path).tables
+        assert cells(tables[1], 0, "as it is")[0].value == 5.0
+        assert all(f"{vertices:,} vertices" in table.note for table in tables)
+
+
 def test_parts_are_compared_pair_by_pair(tmp_path, no_drawing):
     request = StudyRequest(None, ("synthetic",), every=6)
     tasks = STUDIES["parts"].plan(request)

@@ -70,7 +70,7 @@ def run_studies(
         Runs that failed, and why.
     """
     check_installed()
-    plans = {name: list(STUDIES[name].plan(STUDIES[name].narrowed(request))) for name in names}
+    plans = {name: STUDIES[name].tasks(request) for name in names}
     # Runs that several studies need are counted once.
     tasks = {(task.kind, *task.keys.values()): task for plan in plans.values() for task in plan}
     _check_pair_names(tasks.values())
@@ -165,7 +165,7 @@ def _reported(
         findings = Findings(notes=["Every run failed; there is nothing to show."])
     else:
         shown = [shown_under(rule, row) for row in rows]
-        findings = study.report(study.narrowed(request), shown, place)
+        findings = study.findings(request, shown, place)
     files = list(findings.files)
     if rows:
         write_whole(place / "rows.csv", _as_csv(rows))

@@ -149,6 +149,12 @@ class MatchTask:
         """The paper's recipe takes much longer, most of it in 3,400 steps of NAM."""
         return {"paper": 30.0, "paper-fast": 10.0}.get(self.method, 1.0)
 
+    def solved_on(self, vertices: int) -> MatchTask:
+        """The same with larger shapes solved on so many vertices; baselines stay as they are."""
+        if not vertices or self.method not in PRESETS:
+            return self
+        return replace(self, changes=(_solved_on(vertices), *self.changes))
+
     def measure(self, data: Path | None, threads: int) -> Values:
         """Match and judge."""
         method = self.contender
@@ -177,6 +183,18 @@ class MatchTask:
             )
         except ValueError as problem:
             raise InputError(f"this is no row of nho bench: {problem}") from problem
+
+
+def as_planned(row: Mapping[str, str], vertices: int) -> dict[str, str]:
+    """The row of a task `solved_on` so many vertices, named as if it were not."""
+    changes = shlex.split(row["changes"])
+    if vertices and changes[:1] == [_solved_on(vertices)]:
+        changes = changes[1:]
+    return {**row, "changes": shlex.join(changes)}
+
+
+def _solved_on(vertices: int) -> str:
+    return f"solve_vertices={vertices}"
 
 
 @lru_cache(maxsize=2)  # the tasks of one pair come one after the other

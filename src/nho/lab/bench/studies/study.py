@@ -11,7 +11,7 @@ from nho.lab.bench.datasets import FAMILIES
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.tabular import Table
-from nho.lab.bench.tasks import MatchTask, Task
+from nho.lab.bench.tasks import MatchTask, Task, as_planned
 
 ALWAYS_THERE = "synthetic"  # the family that needs no files
 _FEW = 2  # families that do for a quick run of most studies
@@ -41,6 +41,8 @@ class StudyRequest:
         Main tables without the normalised and rotated input settings.
     checkpoints : str
         Main tables: files or folders of weights for learned methods; empty = those shipped.
+    vertices : int
+        Presets solve larger shapes on about so many vertices; 0 = as a study and they choose.
     region_truth : str
         Rule for the true region that tables and figures show, see `nho.evaluation.ground_truth`.
     tell : callable
@@ -56,6 +58,7 @@ class StudyRequest:
     seeds: tuple[int, ...] = (0,)
     as_given: bool = False
     checkpoints: str = ""
+    vertices: int = 0
     region_truth: str = "usual"
     tell: Callable[[str], None] = lambda note: None
 
@@ -120,6 +123,8 @@ class Study:
         From the request, the rows of those tasks and a folder for figures to `Findings`.
     wide : bool
         A quick run still sees all families.
+    vertices : int
+        As in the request, where that does not say.
     """
 
     name: str
@@ -128,9 +133,29 @@ class Study:
     plan: Callable[[StudyRequest], Sequence[Task]]
     report: Callable[[StudyRequest, list[ResultRow], Path], Findings]
     wide: bool = False
+    vertices: int = 0
 
     def narrowed(self, request: StudyRequest) -> StudyRequest:
         """The request with as many families as the study needs to see in a quick run."""
         if request.quick and not self.wide:
             return replace(request, families=request.families[:_FEW])
         return request
+
+    def tasks(self, request: StudyRequest) -> list[Task]:
+        """What is measured: the plan, at the request's number of vertices or the study's own."""
+        vertices = request.vertices or self.vertices
+        return [
+            task.solved_on(vertices) if isinstance(task, MatchTask) else task
+            for task in self.plan(self.narrowed(request))
+        ]
+
+    def findings(self, request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
+        """The report on the rows of its tasks, which says on how many vertices they were solved."""
+        vertices = request.vertices or self.vertices
+        own = [as_planned(row, vertices) for row in rows]
+        found = self.report(self.narrowed(request), own, folder)
+        if not vertices or own == rows:
+            return found
+        note = f"Presets solve larger shapes on about {vertices:,} vertices (--vertices)."
+        tables = [replace(table, note=f"{table.note} {note}") for table in found.tables]
+        return replace(found, tables=tables)
