@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nho.evaluation.ground_truth import GroundTruth
+from nho.evaluation.ground_truth import GroundTruth, region_around
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.datasets import AnnotatedPair
 from nho.lab.bench.decimation import Decimation, decimated
@@ -80,14 +80,23 @@ def test_the_same_mesh_and_share_give_the_same_coarse_mesh(whole):
     np.testing.assert_array_equal(one.faces, other.faces)
 
 
-@pytest.mark.parametrize("rule", ["usual", "near", "images"])
-def test_the_region_by_every_rule_is_that_of_the_fine_mesh(pair, rule):
+def test_the_usual_region_is_that_of_the_fine_mesh(pair):
     found = present(pair, Conditions(full_faces=0.2, rotate=1))
-    coarse, region = found.finer.coarse, found.truth_under(rule).region
-    fine = pair.truth.under(rule, pair.full).region
+    coarse, region = found.finer.coarse, found.truth_under("usual").region
     nearest = np.linalg.norm(coarse.vertices[:, None] - pair.full.vertices, axis=2).argmin(axis=1)
-    np.testing.assert_array_equal(region, fine[nearest])
-    assert found.truth_under(rule).points is found.pair.truth.points
+    np.testing.assert_array_equal(region, pair.truth.region[nearest])
+
+
+@pytest.mark.parametrize(("rule", "reach"), [("near", 1.2), ("images", 0.0)])
+def test_other_rules_are_applied_to_the_coarse_mesh(pair, rule, reach):
+    found = present(pair, Conditions(full_faces=0.2, rotate=1))
+    coarse = found.finer.coarse
+    expected = region_around(coarse, found.finer.coarse_truth.points, reach)
+    np.testing.assert_array_equal(found.truth_under(rule).region, expected)
+    carried = pair.truth.under(rule, pair.full).region[
+        np.argmin(np.linalg.norm(coarse.vertices[:, None] - pair.full.vertices, axis=2), axis=1)
+    ]
+    assert (expected != carried).any()
 
 
 def test_vertices_without_a_partner_stay_so(pair):

@@ -33,8 +33,6 @@ class Decimation:
         ``fine`` is.
     nearest : (n_fine,) int array
         The vertex of ``coarse`` nearest to each of ``fine``.
-    nearest_fine : (n_coarse,) int array
-        The vertex of ``fine`` nearest to each of ``coarse``.
     """
 
     fine: Mesh
@@ -42,7 +40,6 @@ class Decimation:
     fine_truth: GroundTruth
     coarse_truth: GroundTruth
     nearest: np.ndarray
-    nearest_fine: np.ndarray
 
     @classmethod
     def of(cls, fine: Mesh, truth: GroundTruth, share: float) -> Decimation:
@@ -56,13 +53,7 @@ class Decimation:
             truth,
             replace(truth, points=points, region=truth.region[nearest_fine]),
             np.asarray(cKDTree(coarse.vertices).query(fine.vertices)[1]),
-            nearest_fine,
         )
-
-    def truth_under(self, rule: str) -> GroundTruth:
-        """The truth on ``coarse`` with the region by another rule, which is applied on ``fine``."""
-        region = self.fine_truth.under(rule, self.fine).region
-        return replace(self.coarse_truth, region=region[self.nearest_fine])
 
     def lifted(self, points: SurfacePoints) -> SurfacePoints:
         """Points of the coarse mesh on the fine one; missing ones stay missing."""

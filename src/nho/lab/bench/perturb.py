@@ -155,9 +155,7 @@ class PresentedPair:
     finer: Decimation | None = None
 
     def truth_under(self, rule: str) -> GroundTruth:
-        """The truth with the region by another rule; decimation does not change the region."""
-        if self.finer is not None:
-            return self.finer.truth_under(rule)
+        """The truth with the region by another rule, on the full mesh as it is presented."""
         return self.pair.truth.under(rule, self.pair.full)
 
 
