@@ -6,9 +6,11 @@ BENCH_ENV := .venv-bench
 DOCS_ENV := .venv-docs
 OLDEST_ENV := .venv-oldest
 NEWEST_ENV := .venv-newest
+INTEGRATIONS_ENV := .venv-integrations
+SLICER_ENV := .venv-slicer
 
 .PHONY: demo test test-slow bench docs reference gallery lint scripts audit browser clean \
-  test-oldest test-newest test-random coverage
+  test-oldest test-newest test-random test-integrations coverage
 
 demo: $(DEMO_ENV)/ready
 	$(DEMO_ENV)/bin/nho demo --out nho-demo
@@ -101,6 +103,10 @@ test-newest:
 	$(NEWEST_ENV)/bin/python -m pip install --quiet --editable . $(CORE_NEEDS)
 	CI= $(NEWEST_ENV)/bin/python -m pytest $(CORE_TESTS)
 
+# nho inside trimesh, PyVista, Open3D, vedo, meshio, JupyterLab, Blender and 3D Slicer.
+test-integrations: $(INTEGRATIONS_ENV)/ready browser
+	$(INTEGRATIONS_ENV)/bin/python -m pytest -m "" tests/integrations
+
 # The browser tests drive a system Chromium; on Debian it is installed if we may, elsewhere the
 # tests skip and say so (in CI they fail instead).
 browser:
@@ -131,6 +137,11 @@ $(OLDEST_ENV)/ready: pyproject.toml constraints-oldest.txt
 	$(OLDEST_ENV)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable . $(CORE_NEEDS)
 	touch $@
 
+$(INTEGRATIONS_ENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(INTEGRATIONS_ENV)
+	$(INTEGRATIONS_ENV)/bin/python -m pip install --quiet --editable '.[test-integrations]'
+	touch $@
+
 $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH_ENV)
 	$(BENCH_ENV)/bin/python -m pip install --quiet --constraint constraints.txt torch
@@ -138,4 +149,4 @@ $(BENCH_ENV)/ready: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov node_modules
+	rm -rf $(DEMO_ENV) $(TEST_ENV) $(BENCH_ENV) $(DOCS_ENV) $(OLDEST_ENV) $(NEWEST_ENV) $(INTEGRATIONS_ENV) $(SLICER_ENV) site nho-demo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov node_modules

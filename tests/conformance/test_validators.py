@@ -30,7 +30,6 @@ ELSEWHERE = {
     ("io/landmarks/files.py", "write_pairs"),
     ("io/landmarks/files.py", "_content"),  # a file that is there but cannot be read
     ("io/landmarks/files.py", "_write"),
-    ("problem/preparation.py", "as_mesh"),  # neither mesh nor path: see test_problem
 }
 
 

@@ -5,10 +5,11 @@ import pytest
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
+from nho.geometry.mesh_like import as_mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import cut_by_plane, sphere
 from nho.problem.anchors import Anchors
-from nho.problem.preparation import as_mesh, prepare
+from nho.problem.preparation import prepare
 
 FULL = Mesh(sphere(2).vertices * [1, 1.3, 1.7] + 5.0, sphere(2).faces, "full.ply")
 CUT = cut_by_plane(FULL, np.array([0.2, 0.5, 1.0]), keep_area=0.5)

@@ -11,9 +11,10 @@ from nho.anchor_search.coarse_surface import CoarseSurface, unlikeness
 from nho.anchor_search.placements import Placement, Placer
 from nho.anchor_search.proposals import CHOICES, proposals, separated
 from nho.geometry.mesh import Mesh
+from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.geometry.surface import project
 from nho.problem.anchors import Anchors
-from nho.problem.preparation import MeshLike, Problem, as_mesh, prepare
+from nho.problem.preparation import Problem, prepare
 from nho.progress import ProgressCallback
 from nho.runtime.run import Run, started
 from nho.settings import Settings

@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,34 @@ class Mesh:
         """
         surface = read_surface(path)
         return cls(surface.vertices, surface.faces, Path(path).name, surface.notes)
+
+    @classmethod
+    def of(cls, given: Any, name: str = "mesh") -> "Mesh":
+        """A mesh of trimesh, PyVista, VTK, vedo, Open3D, meshio or PyMeshLab, in the same order.
+
+        Polygons become triangles. Files and pairs (vertices, faces) are accepted as well.
+        """
+        from nho.geometry.mesh_like import as_mesh
+
+        return as_mesh(given, name)
+
+    def to_trimesh(self, point_data: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})) -> Any:
+        """The same as a ``trimesh.Trimesh``, with (n, ...) arrays as vertex attributes."""
+        from nho.geometry.conversion import to_trimesh
+
+        return to_trimesh(self, point_data)
+
+    def to_pyvista(self, point_data: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})) -> Any:
+        """The same as a ``pyvista.PolyData``, with (n, ...) arrays as point data."""
+        from nho.geometry.conversion import to_pyvista
+
+        return to_pyvista(self, point_data)
+
+    def to_open3d(self, point_data: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})) -> Any:
+        """The same as an ``open3d.t.geometry.TriangleMesh``, with (n, ...) vertex attributes."""
+        from nho.geometry.conversion import to_open3d
+
+        return to_open3d(self, point_data)
 
     def moved(self, vertices: npt.ArrayLike) -> "Mesh":
         """The same faces with other (n, 3) positions, which are copied and checked."""

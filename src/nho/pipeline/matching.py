@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.pipeline.automatic_anchors import found_rivals, is_automatic
 from nho.pipeline.loose_pieces import with_loose_pieces
 from nho.pipeline.memory_budget import fit_to_memory
@@ -14,7 +15,7 @@ from nho.pipeline.rivals import Placed, solved_by_found
 from nho.pipeline.second_opinion import second_opinion
 from nho.problem.alternative import Alternative
 from nho.problem.anchor_diagnosis import diagnose
-from nho.problem.preparation import AnchorsLike, MeshLike, Problem, as_mesh, prepare
+from nho.problem.preparation import AnchorsLike, Problem, prepare
 from nho.problem.result import MatchResult
 from nho.problem.solution import Solution, Solver
 from nho.progress import ProgressCallback
@@ -37,11 +38,13 @@ def match(
 
     Parameters
     ----------
-    partial, full : Mesh, path, or pair of arrays (vertices (n, 3), faces (f, 3))
-    anchors : Anchors, path, pair of paths, (m, 2) int array, or "auto"
+    partial, full : Mesh, path, pair (vertices (n, 3), faces (f, 3)), or a mesh of another library
+        Of trimesh, PyVista, VTK, vedo, Open3D, meshio or PyMeshLab.
+    anchors : Anchors, path, pair of paths, (m, 2) int array, pair of (m, 3) arrays, or "auto"
         Matching points, at least three: a file of pairs, two files of landmarks (partial, full;
-        see docs/files.md), or vertex indices (partial, full). With ``"auto"`` they are found
-        (`nho.find_anchors`), with ``"auto:dpfm"`` and the like by a network.
+        see docs/files.md), vertex indices (partial, full), or coordinates on either shape.
+        With ``"auto"`` they are found (`nho.find_anchors`), with ``"auto:dpfm"`` and the
+        like by a network.
     settings : Settings or preset name, optional
         ``"default"`` if not given; ``"paper"`` is the method of the paper, ``"paper-fast"`` the
         same with a shorter refinement.
@@ -78,7 +81,7 @@ def match(
         Alternative(each.vertex_map, each.face, each.barycentric, each.region, each.chance)
         for each in others
     ]
-    return replace(best, alternatives=tuple(alternatives))
+    return replace(best, alternatives=tuple(alternatives), meshes=meshes)
 
 
 def diagnosing(solver: Solver) -> Solver:

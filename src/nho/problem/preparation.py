@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
+from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.geometry.repair import Repaired, faces_to_flip, repair, zero_area_faces
 from nho.geometry.surface import SurfacePoints
 from nho.problem.anchors import Anchors
 from nho.problem.distinct_anchors import distinct_anchors, gap_warnings
 
-MeshLike = Mesh | str | Path | tuple[np.ndarray, np.ndarray]
-AnchorsLike = Anchors | str | Path | tuple[str | Path, str | Path] | np.ndarray
+Files = str | Path | tuple[str | Path, str | Path]
+AnchorsLike = Anchors | Files | np.ndarray | tuple[np.ndarray, np.ndarray]
 
 _DEBRIS = 0.002  # of the area: smaller components are not worth carrying along ...
 _FEWEST_LOOSE = 50  # ... nor are those of fewer vertices
@@ -166,31 +168,26 @@ def prepare(
     return Problem(sides[0], sides[1], solver_pairs[order], order, pairs, tuple(warnings), by_index)
 
 
-def as_mesh(mesh: MeshLike, role: str) -> Mesh:
-    """A mesh from a mesh, a path or a pair (vertices, faces)."""
-    if isinstance(mesh, Mesh):
-        return mesh
-    if isinstance(mesh, str | Path):
-        return Mesh.read(mesh)
-    try:
-        vertices, faces = mesh
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{role}: give a Mesh, a file name or a pair (vertices, faces), not "
-            f"{type(mesh).__name__}"
-        ) from None
-    return Mesh(vertices, faces, role)
-
-
 def as_anchors(anchors: AnchorsLike, partial: Mesh, full: Mesh) -> Anchors:
-    """Anchors from anchors, a path, two paths (partial, full) or an (m, 2) array of vertices."""
+    """Anchors from anchors, files, (m, 2) vertices, or a pair of (m, 3) coordinates."""
     if isinstance(anchors, Anchors):
         return anchors
     if isinstance(anchors, str | Path):
         return Anchors.read(anchors, partial, full)
     if isinstance(anchors, tuple | list) and all(isinstance(one, str | Path) for one in anchors):
-        return Anchors.read(anchors, partial, full)
+        return Anchors.read(cast(Files, anchors), partial, full)
+    if _are_positions(anchors):
+        return Anchors.from_positions(partial, full, *anchors)
     return Anchors.from_vertices(partial, full, anchors)  # type: ignore[arg-type]
+
+
+def _are_positions(anchors: Any) -> TypeGuard[tuple[np.ndarray, np.ndarray]]:
+    """Whether these are two lists of points."""
+    return (
+        hasattr(anchors, "__len__")
+        and len(anchors) == 2
+        and all(np.ndim(side) == 2 and np.shape(side)[1] == 3 for side in anchors)
+    )
 
 
 def _check_unit(mesh: Mesh) -> None:

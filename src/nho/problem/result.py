@@ -13,6 +13,7 @@ from nho.errors import InputError, MissingFile
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.alternative import STACKED, Alternative, stacked, unstacked
+from nho.problem.result_methods import ResultMethods
 from nho.problem.solution import Curve
 from nho.runtime.input_file import SMALL, blaming, read_bytes
 from nho.runtime.npz import array_names, load_arrays
@@ -33,8 +34,8 @@ class ResultSummary(TypedDict):
     mean_confidence: float
 
 
-@dataclass(frozen=True)
-class MatchResult:
+@dataclass(frozen=True, repr=False)
+class MatchResult(ResultMethods):
     """The answer, in the vertex order of the meshes as they were given.
 
     Attributes
@@ -67,6 +68,8 @@ class MatchResult:
         judged; confidence is multiplied by it.
     alternatives : tuple of Alternative
         Other places, where anchors were found and do not decide it; the likeliest first.
+    meshes : (Mesh, Mesh), or folder that holds them, optional
+        What was matched, for the methods that need it; `save` does not store it.
     """
 
     vertex_map: np.ndarray
@@ -86,6 +89,7 @@ class MatchResult:
     next_anchor: int = -1
     chance: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
+    meshes: tuple[Mesh, Mesh] | Path | None = field(default=None, compare=False)
 
     @property
     def points(self) -> SurfacePoints:
@@ -166,6 +170,7 @@ class MatchResult:
                 next_anchor=int(about["next_anchor"]),
                 chance=float(about.get("chance", 1.0)),
                 alternatives=unstacked(arrays, about.get("alternatives", [])),
+                meshes=folder,
             )
             _check_description(result)
             return result

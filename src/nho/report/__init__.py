@@ -32,6 +32,9 @@ def render_report(
     result: MatchResult,
     metrics: Mapping[str, object] | None = None,
     colours: ViewColours | None = None,
+    *,
+    brief: bool = False,
+    most: int | None = None,
 ) -> str:
     """The report of a match as the text of one self-contained HTML file.
 
@@ -43,6 +46,10 @@ def render_report(
         More values to show, by name.
     colours : dict, optional
         What `view_colours` returned for this match, if that is known already.
+    brief : bool
+        Only the key figures, the 3D view and warnings.
+    most : int, optional
+        Vertices of the largest mesh that is drawn as a whole.
 
     Returns
     -------
@@ -58,8 +65,9 @@ def render_report(
     text = environment.from_string(packaged_text("template.html.jinja")).render(
         style=Markup(packaged_text("style.css")),
         scripts=[Markup(packaged_text(name)) for name in (*VIEWER, "viewer.js")],
-        data=json_for_html(viewer_data(partial, full, result, colours)),
-        in_part=[mesh.name for mesh in (partial, full) if too_large(mesh)],
+        data=json_for_html(viewer_data(partial, full, result, colours, most)),
+        in_part=[mesh.name for mesh in (partial, full) if too_large(mesh, most)],
+        brief=brief,
         partial=partial,
         full=full,
         result=result,

@@ -72,13 +72,17 @@ def drawn_part(mesh: Mesh, keep: IntArray, most: int | None = None) -> DrawnPart
 
 
 def viewer_data(
-    partial: Mesh, full: Mesh, result: MatchResult, colours: ViewColours
+    partial: Mesh,
+    full: Mesh,
+    result: MatchResult,
+    colours: ViewColours,
+    most: int | None = None,
 ) -> dict[str, Any]:
     """Everything the viewer needs, ready for JSON; arrays are little-endian base64."""
     anchors = np.asarray(result.anchors).reshape(-1, 2)
     next_anchor = [result.next_anchor] if result.next_anchor >= 0 else []
     kept = np.append(anchors[:, 0], next_anchor).astype(np.int64)
-    partial_part, full_part = drawn_part(partial, kept), drawn_part(full, anchors[:, 1])
+    partial_part, full_part = drawn_part(partial, kept, most), drawn_part(full, anchors[:, 1], most)
     rows = partial_part.vertex
     full_view = first_view(full)
     partial_view = view_beside(partial, full, full_view, result.points, result.confidence)

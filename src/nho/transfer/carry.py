@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
+from nho.geometry.mesh_like import MeshLike
 from nho.geometry.surface import SurfacePoints
 from nho.io.attributes import COLOUR, MASK, Attributes
 from nho.problem.result import MatchResult
@@ -44,8 +44,8 @@ class Transfer:
     def __init__(
         self,
         result: MatchResult,
-        partial: Mesh,
-        full: Mesh,
+        partial: MeshLike,
+        full: MeshLike,
         source: Side = "full",
         *,
         min_confidence: float = 0.0,
@@ -55,7 +55,8 @@ class Transfer:
             raise InputError(f"data come from 'full' or 'partial', not from {source!r}")
         self.map = SurfaceMap(result, partial, full, min_confidence=min_confidence, reach=reach)
         self._from_full = source == "full"
-        self.source, self.target = (full, partial) if self._from_full else (partial, full)
+        pair = self.map.full, self.map.partial
+        self.source, self.target = pair if self._from_full else pair[::-1]
 
     @cached_property
     def vertex_places(self) -> SurfacePoints:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
+from nho.geometry.mesh_like import MeshLike
 from nho.geometry.repair import repair
 from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
@@ -69,8 +70,8 @@ class Fit:
 
 def fit_template(
     result: MatchResult,
-    partial: Mesh,
-    full: Mesh,
+    partial: MeshLike,
+    full: MeshLike,
     *,
     min_confidence: float = 0.0,
     progress: ProgressCallback = ignore,
@@ -83,6 +84,7 @@ def fit_template(
         Matches below this confidence (0 to 1) are not followed; others count by their confidence.
     """
     surface_map = SurfaceMap(result, partial, full, min_confidence=min_confidence)
+    partial, full = surface_map.partial, surface_map.full
     scan = Scan(surface_map)
     repaired = repair(full)
     at = surface_map.to_partial(SurfacePoints.at_vertices(full, repaired.given_of_solver))

@@ -11,6 +11,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
+from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult, stored_description
 from nho.transfer.oriented import OrientedSurface
@@ -41,13 +42,14 @@ class SurfaceMap:
     def __init__(
         self,
         result: MatchResult,
-        partial: Mesh,
-        full: Mesh,
+        partial: MeshLike,
+        full: MeshLike,
         *,
         min_confidence: float = 0.0,
         reach: float = 2.0,
     ) -> None:
         _check_limits(min_confidence, reach)
+        partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
         result.check_meshes(partial, full)
         if result.face.max(initial=-1) >= full.n_faces:
             raise InputError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 from nho.errors import InputError
+from nho.geometry.mesh_like import MeshLike
 from nho.lab.baselines import (
     anchor_distance,
     arap,
@@ -26,7 +27,7 @@ from nho.lab.baselines import (
     zoomout,
 )
 from nho.lab.baselines.interface import Method
-from nho.problem.preparation import AnchorsLike, MeshLike
+from nho.problem.preparation import AnchorsLike
 from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback
 from nho.settings import PRESETS, Settings

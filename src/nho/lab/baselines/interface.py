@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nho.errors import InputError
+from nho.geometry.mesh_like import MeshLike
 from nho.lab.baselines.packages import require
 from nho.pipeline.automatic_anchors import AUTO
 from nho.pipeline.matching import match, to_result
-from nho.problem.preparation import AnchorsLike, MeshLike, prepare
+from nho.problem.preparation import AnchorsLike, prepare
 from nho.problem.result import MatchResult
 from nho.problem.solution import Solver
 from nho.progress import ProgressCallback
