@@ -9,7 +9,18 @@ from pathlib import Path
 
 import numpy as np
 
-from nho.io.landmarks import FORMATS, LandmarkPairs, Landmarks, pair_up, read_landmarks, read_pairs
+from nho.io.landmarks import (
+    FORMATS,
+    LandmarkPairs,
+    Landmarks,
+    amira,
+    morphologika,
+    pair_up,
+    pts,
+    read_landmarks,
+    read_pairs,
+    tps,
+)
 from nho.problem.anchors import Anchors
 from tests.fuzz import seeds
 from tests.fuzz.target import Scratch, Target, serving
@@ -125,6 +136,12 @@ def _wrap() -> tuple[bytes, ...]:
     return _json(points), _json(named), b"0 0.25 0.5\n2, 0, 1\n3;0.3;0.3\n"
 
 
+def _as(write: Callable[[Landmarks], bytes]) -> bytes:
+    """Four points and a missing one in a format of morphometrics."""
+    vertices = Landmarks.at_vertices(np.array([0, 1, 2, 3, -1]), ("a", "b", "c", "d", "e"))
+    return write(vertices.by_position(seeds.PARTIAL))
+
+
 def _own() -> tuple[bytes, ...]:
     points: list[dict[str, object]] = [
         {"name": "a", "vertex": 3},
@@ -168,6 +185,10 @@ def landmark_targets() -> dict[str, Target]:
         "pp": (".pp", _pp()),
         "ljson": (".ljson", _ljson()),
         "wrap": (".txt", _wrap()),
+        "tps": (".tps", (_as(tps.write_one),)),
+        "morphologika": (".morphologika.txt", (_as(morphologika.write_one),)),
+        "pts": (".pts", (_as(pts.write),)),
+        "landmarkascii": (".landmarkascii", (_as(amira.write),)),
     }
     targets = {
         name: Target(suffix, _one_shape(suffix), data) for name, (suffix, data) in of_one.items()

@@ -89,7 +89,9 @@ def test_marks_go_out_and_come_back_in_every_format(
         np.testing.assert_allclose(
             [p[side]["position"] for p in after], [p[side]["position"] for p in before], atol=1e-5
         )
-    if suffix not in (".txt",):  # Wrap's lists have no names
+    if suffix == ".pts":
+        assert [p["name"] for p in after] == [p["name"].replace(" ", "_") for p in before]
+    elif suffix != ".txt" and FORMATS[suffix].named:  # Wrap's lists have no names
         assert [p["name"] for p in after] == [p["name"] for p in before]
 
 

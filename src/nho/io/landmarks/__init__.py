@@ -13,6 +13,9 @@ Four functions; the suffix of a file chooses its format (see docs/files.md):
 ``write_pairs(files, pairs, partial=None, full=None) -> notes``
     The same the other way round; names and points inside faces are kept where the format can.
 
+``read_specimens(path) -> Specimens`` and ``write_specimens(path, specimens)``
+    The same landmarks on many shapes, in one file.
+
 `Landmarks` come from a mesh with ``Landmarks.at(mesh, points, names)`` and go to it with
 ``landmarks.on(mesh)``; `pair_up(partial, full)` pairs two lists;
 `nho.Anchors.read(files, partial, full)` makes anchors of files.
@@ -34,6 +37,7 @@ from nho.io.landmarks.files import (
 from nho.io.landmarks.pairing import LandmarkPairs, pair_up
 from nho.io.landmarks.parsing import clean_name
 from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.specimens import Specimens, read_specimens, write_specimens
 
 __all__ = [
     "FORMATS",
@@ -43,12 +47,15 @@ __all__ = [
     "Files",
     "LandmarkPairs",
     "Landmarks",
+    "Specimens",
     "clean_name",
     "holds_pairs",
     "pair_up",
     "read_landmarks",
     "read_pairs",
+    "read_specimens",
     "suffix_of",
     "write_landmarks",
     "write_pairs",
+    "write_specimens",
 ]

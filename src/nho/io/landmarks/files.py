@@ -8,7 +8,18 @@ from typing import Any
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
-from nho.io.landmarks import ljson, meshlab, own_json, slicer, table, wrap
+from nho.io.landmarks import (
+    amira,
+    ljson,
+    meshlab,
+    morphologika,
+    own_json,
+    pts,
+    slicer,
+    table,
+    tps,
+    wrap,
+)
 from nho.io.landmarks.pairing import LandmarkPairs, pair_up
 from nho.io.landmarks.parsing import document_of, listed
 from nho.io.landmarks.points import VERTEX, Landmarks
@@ -30,12 +41,14 @@ class Format:
     write : from landmarks, whose points are of a kind that the format holds, to content.
     kinds : kinds of points that it holds: ``"positions"``, ``"faces"``, ``"any"``, or
         ``"one kind"`` (all vertices or all positions).
+    named : whether it holds names of points.
     """
 
     title: str
     read: Callable[[bytes, str], Landmarks]
     write: Callable[[Landmarks], bytes]
     kinds: str
+    named: bool = True
 
 
 def _from_json(parse: Callable[[Any, str], Landmarks]) -> Callable[[bytes, str], Landmarks]:
@@ -65,6 +78,12 @@ FORMATS = {
     ".pp": Format("MeshLab", meshlab.read, meshlab.write, "positions"),
     ".ljson": Format("landmarker.io", _from_json(ljson.parse), ljson.write, "positions"),
     ".txt": Format("Faceform Wrap", wrap.read, wrap.write, "faces"),
+    ".morphologika.txt": Format(
+        "Morphologika", morphologika.read, morphologika.write_one, "positions", named=False
+    ),
+    ".tps": Format("TPS", tps.read, tps.write_one, "positions", named=False),
+    ".pts": Format("Landmark Editor", pts.read, pts.write, "positions"),
+    ".landmarkascii": Format("Amira", amira.read, amira.write, "positions", named=False),
 }
 READABLE = WRITABLE = tuple(FORMATS)
 PAIR_FILES = (".csv", ".json")  # they hold both shapes
@@ -190,7 +209,8 @@ def _written(
     suffix = suffix_of(path)
     file = FORMATS[suffix]
     known = len(landmarks.notes)
-    if file.kinds == "positions" or (file.kinds == "one kind" and not _only_vertices(landmarks)):
+    by_vertex = _only_vertices(landmarks) and not landmarks.facts
+    if file.kinds == "positions" or (file.kinds == "one kind" and not by_vertex):
         landmarks = landmarks.by_position(mesh)
     elif file.kinds == "faces":
         landmarks = landmarks.by_face(mesh)
@@ -198,6 +218,8 @@ def _written(
     gone = landmarks.missing_names()
     if gone and suffix == ".txt":
         notes += (f"{path}: points that are not set are left out ({listed(gone)})",)
+    if landmarks.named and not file.named:
+        notes += (f"{path}: {file.title} files hold no names; the points keep their order",)
     return file.write(landmarks), notes
 
 

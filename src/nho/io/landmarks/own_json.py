@@ -9,6 +9,7 @@ from nho.io.landmarks.parsing import (
     a_text,
     an_index,
     an_object,
+    is_nan,
     json_bytes,
     numbers,
     short,
@@ -91,10 +92,16 @@ def write(landmarks: Landmarks) -> bytes:
     """Points of one shape."""
     points = []
     for row, name in enumerate(landmarks.names):
-        point = _point(landmarks, row) or {}
+        point = {**(_point(landmarks, row) or {}), **_facts(landmarks, row)}
         points.append({"name": name, **point} if landmarks.named else point)
     axes = {"axes": landmarks.axes} if landmarks.axes else {}
     return json_bytes({"format": "nho landmarks", "version": 1, **axes, "points": points})
+
+
+def _facts(landmarks: Landmarks, row: int) -> dict[str, Any]:
+    """What else is known of a point; null = nothing."""
+    values = {name: column[row].item() for name, column in landmarks.facts.items()}
+    return {name: None if is_nan(value) else value for name, value in values.items()}
 
 
 def write_pairs(pairs: LandmarkPairs) -> bytes:

@@ -4,6 +4,7 @@ A function that checks a value takes what it is and the name of the file, for th
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -122,6 +123,11 @@ def from_text(cell: str) -> float | None:
         return float(cell)
     except ValueError:
         return None
+
+
+def is_nan(value: object) -> bool:
+    """Whether a value is a number that is not known."""
+    return isinstance(value, float) and math.isnan(value)
 
 
 def short(value: Any) -> str:

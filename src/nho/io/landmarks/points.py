@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +43,7 @@ class Landmarks:
     axes : ``"LPS"``, ``"RAS"`` or ``""``: what the file says of its coordinates.
     notes : what a user should know.
     source : file name, for messages.
+    facts : further values of every row, by name: columns of a table, a description elsewhere.
     """
 
     names: tuple[str, ...]
@@ -55,13 +56,16 @@ class Landmarks:
     axes: str = ""
     notes: tuple[str, ...] = ()
     source: str = "landmarks"
+    facts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __getitem__(self, rows: np.ndarray | slice) -> Landmarks:
         names = tuple(np.array(self.names, dtype=object)[rows])
-        return replace(self, names=names, **{key: getattr(self, key)[rows] for key in _COLUMNS})
+        columns = {key: getattr(self, key)[rows] for key in _COLUMNS}
+        facts = {key: values[rows] for key, values in self.facts.items()}
+        return replace(self, names=names, **columns, facts=facts)
 
     @property
     def defined(self) -> np.ndarray:
@@ -76,6 +80,13 @@ class Landmarks:
         """Name and coordinates of every point; None for one that is missing."""
         rows = zip(self.names, self.position.tolist(), self.defined, strict=True)
         return [(name, place if there else None) for name, place, there in rows]
+
+    def described(self) -> list[str]:
+        """The facts of every point in words, such as ``status predicted, error_68 0.12``."""
+        columns = [[_shown(name, value) for value in of] for name, of in self.facts.items()]
+        if not columns:
+            return [""] * len(self)
+        return [", ".join(filter(None, row)) for row in zip(*columns, strict=True)]
 
     @classmethod
     def at(
@@ -189,6 +200,12 @@ class Landmarks:
                 f"{self.source}: there are no coordinates to {what}, the points are vertices or "
                 "faces; leave that option out"
             )
+
+
+def _shown(name: str, value: object) -> str:
+    if isinstance(value, float):  # NumPy's is one, too
+        return "" if np.isnan(value) else f"{name} {value:.4g}"
+    return f"{name} {value}"
 
 
 class _Row(NamedTuple):

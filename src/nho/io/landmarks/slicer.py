@@ -82,10 +82,13 @@ def write_markups(landmarks: Landmarks) -> bytes:
         {
             "id": str(number),
             "label": name,
+            "description": about,
             "position": place or "",
             "positionStatus": "defined" if place else "undefined",
         }
-        for number, (name, place) in enumerate(landmarks.named_positions(), 1)
+        for number, ((name, place), about) in enumerate(
+            zip(landmarks.named_positions(), landmarks.described(), strict=True), 1
+        )
     ]
     axes = landmarks.axes or "LPS"
     markup = {"type": "Fiducial", "coordinateSystem": axes, "controlPoints": points}
@@ -137,8 +140,9 @@ def write_fcsv(landmarks: Landmarks) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     with_status = not landmarks.defined.all()
+    about = landmarks.described()
     for number, (name, place) in enumerate(landmarks.named_positions(), 1):
         xyz = map(repr, place) if place else [0, 0, 0]
         status = [_DEFINED if place else 0, 0] if with_status else []
-        writer.writerow([number, *xyz, 0, 0, 0, 1, 1, 1, 0, name, "", "", *status])
+        writer.writerow([number, *xyz, 0, 0, 0, 1, 1, 1, 0, name, about[number - 1], "", *status])
     return (_HEADER.format(axes=landmarks.axes or "LPS") + text.getvalue()).encode()

@@ -9,7 +9,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.io.landmarks.pairing import LandmarkPairs
-from nho.io.landmarks.parsing import from_text
+from nho.io.landmarks.parsing import from_text, is_nan
 from nho.io.landmarks.placing import index_pairs
 from nho.io.landmarks.points import POSITION, VERTEX, Landmarks, Rows
 from nho.runtime.csv_table import csv_rows
@@ -27,6 +27,7 @@ _PAIRS = f"{','.join(INDEX_COLUMNS)} or {','.join(POSITION_COLUMNS)}"
 _POINTS = "name,x,y,z or name,vertex"
 _WANTED = "give 2 (vertex indices) or 6 (coordinates)"
 _NOT_DEFINED = ("0", "false", "no")
+_MISSING = "NA"  # in a table of points of one shape: what R and others read as missing
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,8 @@ def read(data: bytes, name: str) -> Landmarks:
     rows = Rows(name, axes=_AXES.get(columns, ""))
     for line, row in table.rows:
         defined = table.cells(row, ["defined"])[0] if table.has("defined") else "1"
-        place = table.numbers(line, row, columns, may_miss=True)
+        gone = all(cell.upper() in ("", _MISSING) for cell in table.cells(row, columns))
+        place = None if gone else table.numbers(line, row, columns, may_miss=True)
         if place is None or defined.lower() in _NOT_DEFINED:
             rows.missing(table.name(row))
         elif len(columns) == 3:
@@ -194,13 +196,21 @@ def _checked(table: _Table) -> _Table:
 
 
 def write(landmarks: Landmarks) -> bytes:
-    """Points of one shape, all as vertices or all as coordinates; missing ones have empty cells."""
+    """Points of one shape, all as vertices or all as coordinates, and what is known of them.
+
+    Missing points are NA.
+    """
     there = landmarks.defined
-    if (landmarks.kind[there] == VERTEX).all():
+    if (landmarks.kind[there] == VERTEX).all() and not landmarks.facts:
         header, cells = ["vertex"], _index_cells(landmarks)
     else:
         axes = {said: columns for columns, said in _AXES.items()}[landmarks.axes]
         header, cells = list(axes), _position_cells(landmarks)
+    cells = [[_MISSING if cell == "" else cell for cell in row] for row in cells]
+    for name, values in landmarks.facts.items():
+        header.append(name)
+        for row, value in zip(cells, values.tolist(), strict=True):
+            row.append(_MISSING if is_nan(value) else value)
     return _written(header, cells, landmarks.names if landmarks.named else None)
 
 
@@ -232,7 +242,7 @@ def _written(header: list[str], cells: list[list[object]], names: Sequence[str] 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     # Slicer, whose columns l,p,s are, looks for a label.
-    first = "label" if _AXES.get(tuple(header)) else "name"
+    first = "label" if _AXES.get(tuple(header[:3])) else "name"
     writer.writerow(header if names is None else [first, *header])
     for number, row in enumerate(cells):
         writer.writerow(row if names is None else [names[number], *row])

@@ -3,6 +3,8 @@
 from typing import Any
 
 from nho.errors import InputError
+from nho.io.landmarks import morphologika
+from nho.io.landmarks.morphologika import is_morphologika
 from nho.io.landmarks.parsing import (
     an_index,
     document_of,
@@ -18,8 +20,13 @@ _SAVE = "save them in Wrap as Point On Triangle or Named Point On Triangle"
 
 
 def read(data: bytes, name: str) -> Landmarks:
-    """``[[triangle, u, v], ...]``, ``{"name": [triangle, u, v], ...}`` or a point on each line."""
+    """``[[triangle, u, v], ...]``, ``{"name": [triangle, u, v], ...}`` or a point on each line.
+
+    Morphologika's files have the same suffix; their first line says which they are.
+    """
     text = text_of(data, name)
+    if is_morphologika(text):
+        return morphologika.read(data, name)
     if text.lstrip()[:1] in ("[", "{"):
         return parse(document_of(data, name), name)
     rows = Rows(name)
