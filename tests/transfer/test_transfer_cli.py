@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse as sp
 from typer.testing import CliRunner
 
 from nho.cli.app import app
@@ -20,6 +22,7 @@ from nho.io.attributes import (
 )
 from nho.io.landmarks import Landmarks, read_landmarks, write_landmarks
 from nho.report.result_folder import write_outputs
+from nho.transfer import Transfer
 from tests.transfer.made import match_of_cut, random_points
 
 
@@ -169,12 +172,55 @@ def test_landmarks_go_from_file_to_file(pair, piece, whole):
     (folder / "in.csv").write_text("\n".join(["name,x,y,z", *lines]))
     outcome = transfer(folder, "--landmarks", folder / "in.csv", folder / "out.csv")
     assert outcome.exit_code == 0, outcome.output
-    assert "left out e" in outcome.output and "transferred 4 of 5 landmarks" in outcome.output
+    assert "nothing is matched: e" in outcome.output
+    assert "transferred 4 of 5 landmarks" in outcome.output
     found = read_landmarks(folder / "out.csv")
-    assert found.names == ("a", "b", "c", "d")
-    np.testing.assert_allclose(
-        found.on(piece.mesh)[0].positions(piece.mesh), on_template[:4], atol=1e-9
+    assert found.names == ("a", "b", "c", "d", "e")
+    assert found.defined.tolist() == [True] * 4 + [False]
+    np.testing.assert_allclose(found.position[:4], on_template[:4], atol=1e-9)
+    header, *_, last = (folder / "out.csv").read_text().splitlines()
+    assert (
+        header == ("name,x,y,z,status,confidence,expected_error,standard_error,error_95")
+        and last == "e,NA,NA,NA,missing,NA,NA,NA,NA"
     )
+    outcome = transfer(folder, "--landmarks", folder / "in.csv", folder / "out.tps", "--predict")
+    assert "predicted 1" in outcome.output and "has no room for status" in outcome.output
+    places = read_landmarks(folder / "out.tps").position
+    assert np.linalg.norm(places[4] - on_template[4]) < 0.1 * whole.diagonal
+
+
+def test_the_map_is_written_as_a_table_and_as_matrices(pair, piece, whole):
+    folder, _ = pair
+    result = match_of_cut(piece, whole)
+    values = np.random.default_rng(0).normal(size=(whole.n_vertices, 2))
+    carry = Transfer(result, piece.mesh, whole)
+    expected = np.nan_to_num(carry.vertices(values).values)
+    assert transfer(folder, "--map", folder / "map.npz").exit_code == 0
+    assert transfer(folder, "--map", folder / "map.mtx").exit_code == 0
+    assert transfer(folder, "--map", folder / "map.csv").exit_code == 0
+    for matrix in (sp.load_npz(folder / "map.npz"), scipy.io.mmread(folder / "map.mtx")):
+        assert matrix.shape == (piece.mesh.n_vertices, whole.n_vertices)
+        np.testing.assert_allclose(matrix @ values, expected, atol=1e-12)
+    table = np.genfromtxt(folder / "map.csv", delimiter=",", names=True)
+    np.testing.assert_array_equal(np.nan_to_num(table["nearest"], nan=-1), result.vertex_map)
+    np.testing.assert_array_equal(np.nan_to_num(table["face"], nan=-1), result.face)
+    refused(folder, "a map is written as", "--map", folder / "map.xyz")
+
+
+def test_a_ply_file_as_text_holds_the_same(pair):
+    folder, _ = pair
+    transfer(folder, "--out", folder / "binary.ply")
+    transfer(folder, "--out", folder / "text.ply", "--ascii")
+    assert (folder / "text.ply").read_text(encoding="ascii").startswith("ply\nformat ascii 1.0\n")
+    (first, one), (second, other) = map(
+        read_with_attributes, (folder / "binary.ply", folder / "text.ply")
+    )
+    np.testing.assert_array_equal(first.vertices, second.vertices)
+    np.testing.assert_array_equal(first.faces, second.faces)
+    assert one.vertex.keys() == other.vertex.keys() and one.vertex
+    for name, values in one.vertex.items():
+        np.testing.assert_array_equal(values, other.vertex[name])
+    refused(folder, "only PLY is written as text", "--out", folder / "text.obj", "--ascii")
 
 
 def test_landmarks_of_the_scan_come_to_the_template(pair, piece, whole):

@@ -25,6 +25,9 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the initial we
 Threads = Annotated[int | None, typer.Option("--threads", help="Worker threads; 0 = every core.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no summary.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Summary as JSON on stdout.")]
+AsciiPly = Annotated[
+    bool, typer.Option("--ascii", help="Write PLY as text, as R's geomorph reads it.")
+]
 RegionTruth = Annotated[
     str,
     typer.Option(

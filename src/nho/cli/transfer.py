@@ -9,8 +9,17 @@ from typing import Annotated
 
 import typer
 
+from nho.cli.carried_landmarks import transfer_landmarks
 from nho.cli.console import progress_display, say, say_notes
-from nho.cli.options import AsJson, FullFile, PartialFile, Quiet, ResultFolder, comma_separated
+from nho.cli.options import (
+    AsciiPly,
+    AsJson,
+    FullFile,
+    PartialFile,
+    Quiet,
+    ResultFolder,
+    comma_separated,
+)
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.io.attributes import (
@@ -23,11 +32,12 @@ from nho.io.attributes import (
     read_with_attributes,
     write_with_attributes,
 )
-from nho.io.landmarks import Landmarks, read_landmarks, suffix_of, write_landmarks
+from nho.io.landmarks import suffix_of
 from nho.problem.result import finite_or_none
 from nho.report.result_folder import files_in
 from nho.runtime.input_protection import InputFiles
-from nho.transfer import Side, Transfer, fit_template, load_for
+from nho.transfer import Side, Transfer, fit_template, load_for, write_map
+from nho.transfer.map_files import check_map_file
 from nho.transfer.values import as_labels, as_scalars
 
 MinConfidence = Annotated[
@@ -87,6 +97,21 @@ def transfer_command(
             help="Transfer the landmarks in IN to the other shape and write them to OUT.",
         ),
     ] = None,
+    predict: Annotated[
+        bool,
+        typer.Option(
+            "--predict", help="Place landmarks where the scan has nothing by the fitted template."
+        ),
+    ] = False,
+    map_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--map",
+            metavar="FILE",
+            help="The map itself: .csv (a row per vertex), .npz or .mtx (sparse matrix).",
+        ),
+    ] = None,
+    ascii_ply: AsciiPly = False,
     min_confidence: MinConfidence = 0.0,
     as_json: AsJson = False,
 ) -> None:
@@ -113,24 +138,40 @@ def transfer_command(
 
     Example: `nho transfer result scan.ply template.obj --from full --bake --out painted.ply`
 
-    Landmarks, in any format that `nho anchors convert` knows:
+    Landmarks, in any format that `nho anchors convert` knows: all of them, in order. Those that lie
+    where nothing is matched are `undefined` (Slicer) or NA; with `--predict` the fitted template
+    places them. CSV, JSON and Slicer's files also tell status, confidence and errors, in the unit
+    of the file:
 
-    Example: `nho transfer result scan.ply template.ply --from full --landmarks template.pp scan.pp`
+    Example: `nho transfer result scan.ply template.ply --from full --predict --landmarks
+    template.mrk.json scan.csv`
+
+    The map as a sparse matrix M, so that M @ values carries values on vertices of FULL to PARTIAL:
+
+    Example: `nho transfer result scan.ply template.ply --from full --map map.npz`
     """
-    if out is None and landmarks is None:
-        raise InputError("there is nothing to do; give --out FILE, --landmarks IN OUT, or both")
+    if out is None and landmarks is None and map_file is None:
+        raise InputError(
+            "there is nothing to do; give --out FILE, --landmarks IN OUT or --map FILE"
+        )
+    if predict and (landmarks is None or source != "full"):
+        raise InputError(
+            "--predict places landmarks of the template; give --landmarks, --from full"
+        )
     if source not in _SIDES:
         raise InputError(f"--from is {source!r}; choose full or partial")
     if out is not None:
         check_output_file(out)
     if landmarks is not None:
         suffix_of(landmarks[1])
+    if map_file is not None:
+        check_map_file(map_file)
     inputs = InputFiles([*files_in(result), partial, full, *data, *(landmarks or ())[:1]])
-    outputs = [*([] if out is None else [out]), *(landmarks or ())[1:]]
+    outputs = [*(file for file in (out, map_file) if file is not None), *(landmarks or ())[1:]]
     for output in outputs:
         inputs.refuse_file(output)
     if len({os.path.realpath(output) for output in outputs}) < len(outputs):
-        raise InputError(f"{out}: data and landmarks would go to this file; give two names")
+        raise InputError(f"{outputs[0]}: two outputs would go to this file; give two names")
     (partial_mesh, on_partial), (full_mesh, on_full) = map(read_with_attributes, (partial, full))
     answer = load_for(result, partial_mesh, full_mesh)
     carry = Transfer(answer, partial_mesh, full_mesh, _SIDES[source], min_confidence=min_confidence)
@@ -153,11 +194,14 @@ def transfer_command(
         carried = carry.attributes(given, bake=bake)
         notes += [
             *given.notes,
-            *write_with_attributes(out, carry.target, own.merged(carried), inputs),
+            *write_with_attributes(out, carry.target, own.merged(carried), inputs, ascii_ply),
         ]
         summary |= _summary(carry, carried, out)
     if landmarks is not None:
-        summary |= _carry_landmarks(carry, landmarks, notes)
+        summary |= transfer_landmarks(answer, carry, landmarks, predict, min_confidence, notes)
+    if map_file is not None:
+        write_map(map_file, carry, answer)
+        summary["map_out"] = str(map_file)
     say_notes(notes)
     if as_json:
         typer.echo(json.dumps({**summary, "notes": notes}))
@@ -168,10 +212,13 @@ def transfer_command(
             f"vertices of {carry.target.name}; wrote {out}"
         )
     if landmarks is not None:
+        predicted = f", predicted {summary['landmarks_predicted']}" if predict else ""
         say(
-            f"transferred {summary['landmarks_carried']} of {summary['landmarks']} landmarks; "
-            f"wrote {landmarks[1]}"
+            f"transferred {summary['landmarks_carried']} of {summary['landmarks']} landmarks"
+            f"{predicted}; wrote {landmarks[1]}"
         )
+    if map_file is not None:
+        say(f"wrote {map_file}")
 
 
 def fit_command(
@@ -244,31 +291,4 @@ def _summary(carry: Transfer, carried: Attributes, out: Path) -> dict[str, objec
         "with_data": int((carry.vertex_places.face >= 0).sum()),
         "vertices": carry.target.n_vertices,
         "out": str(out),
-    }
-
-
-def _carry_landmarks(
-    carry: Transfer, files: tuple[Path, Path], notes: list[str]
-) -> dict[str, object]:
-    """Read, transfer and write landmarks; those without a match are left out, by name."""
-    given = read_landmarks(files[0])
-    points, _ = given.on(carry.source)
-    found = carry.points(points)
-    there = found.face >= 0
-    lost = [name for name, known in zip(given.names, there, strict=True) if not known]
-    if not there.any():
-        raise InputError(
-            f"{files[0]}: none of its {len(given)} landmarks lies where the shapes are matched; "
-            "check that --from names the shape they belong to, or lower --min-confidence"
-        )
-    if lost:
-        shown = ", ".join(lost[:6]) + (", ..." if len(lost) > 6 else "")
-        notes.append(f"{len(lost)} landmarks are where nothing is matched: left out {shown}")
-    names = [name for name, known in zip(given.names, there, strict=True) if known]
-    carried = Landmarks.at(carry.target, found[there], names, str(files[0]))
-    notes += [*given.notes, *write_landmarks(files[1], carried, carry.target)]
-    return {
-        "landmarks": len(given),
-        "landmarks_carried": int(there.sum()),
-        "landmarks_out": str(files[1]),
     }

@@ -7,7 +7,20 @@
 
 from nho.transfer.carry import Side, Transfer
 from nho.transfer.fit import Fit, fit_template
+from nho.transfer.landmarks import CarriedLandmarks, carry_landmarks
+from nho.transfer.map_files import write_map
 from nho.transfer.maps import SurfaceMap, load_for
 from nho.transfer.values import Carried
 
-__all__ = ["Carried", "Fit", "Side", "SurfaceMap", "Transfer", "fit_template", "load_for"]
+__all__ = [
+    "Carried",
+    "CarriedLandmarks",
+    "Fit",
+    "Side",
+    "SurfaceMap",
+    "Transfer",
+    "carry_landmarks",
+    "fit_template",
+    "load_for",
+    "write_map",
+]

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from nho.errors import InputError
 from nho.geometry.mesh_like import MeshLike
@@ -93,6 +94,21 @@ class Transfer:
     def points(self, points: SurfacePoints) -> SurfacePoints:
         """Points on the source (landmarks, say) as points on the target; none where unmatched."""
         return self.map.to_partial(points) if self._from_full else self.map.to_full(points)
+
+    def matrix(self) -> sp.csr_matrix:
+        """(n_target, n_source) sparse matrix M: ``M @ values`` are vertex values on the target.
+
+        Rows sum to one; a row of zeros = no partner.
+        """
+        places = self.vertex_places
+        rows = np.flatnonzero(places.face >= 0)
+        columns = self.source.faces[places.face[rows]]
+        weights = places.barycentric[rows]
+        shape = (self.target.n_vertices, self.source.n_vertices)
+        found = sp.coo_matrix((weights.ravel(), (np.repeat(rows, 3), columns.ravel())), shape)
+        matrix = sp.csr_matrix(found)
+        matrix.eliminate_zeros()
+        return matrix
 
     def uv(self, uv: np.ndarray, texture_of_face: np.ndarray | None = None) -> np.ndarray:
         """(m_target, 3, 2) texture coordinates of the target's corners; NaN = none.

@@ -98,7 +98,7 @@ def fit_template(
     confidence = np.nan_to_num(at.interpolate(partial, result.confidence))
     # A match without any confidence still tells more than none.
     trust = np.where(has_target, np.maximum(confidence, _LEAST_TRUST), 0.0)
-    size = _size_of(surface_map)
+    size = size_of(surface_map)
     template = Template(full, repaired, size, has_target)
     fitting = Fitting(template, scan, targets, trust, progress)
     fitting.follow_map()
@@ -106,7 +106,7 @@ def fit_template(
     return _fit(template, fitting, surface_map, size, scan)
 
 
-def _size_of(surface_map: SurfaceMap) -> float:
+def size_of(surface_map: SurfaceMap) -> float:
     """Size of the scan's shape against the template's: the median over the faces of the map."""
     faces = surface_map.partial.faces[surface_map.mapped_faces]
     area = _areas(surface_map.partial.vertices[faces]) * surface_map.scale**2

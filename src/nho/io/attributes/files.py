@@ -15,6 +15,7 @@ from nho.io.attributes.data_files import (
 )
 from nho.io.meshes.files import ATTRIBUTE_WRITERS, Writer, contents_of, read_mesh_file
 from nho.io.meshes.model import Attributes
+from nho.io.meshes.ply import write_ascii_ply
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import blaming, read_bytes
 from nho.runtime.input_protection import NO_INPUTS, InputFiles
@@ -67,12 +68,14 @@ def write_with_attributes(
     mesh: Mesh,
     attributes: Attributes,
     inputs: InputFiles = NO_INPUTS,
+    ascii_ply: bool = False,
 ) -> tuple[str, ...]:
     """Write a mesh and what is on it; the suffix chooses the format.
 
     ``.ply``, ``.obj``, ``.glb`` and ``.vtp`` are meshes, ``.npz`` holds mesh and attributes as
     arrays, ``.csv`` a table without the mesh, ``.txt`` the vertices of a single selection.
-    Neither the file nor an image or material beside it may be one of the inputs.
+    With ``ascii_ply`` a PLY file is written as text. Neither the file nor an image or material
+    beside it may be one of the inputs.
 
     Returns
     -------
@@ -81,8 +84,13 @@ def write_with_attributes(
     """
     path = check_output_file(path)
     attributes.check(mesh.n_vertices, mesh.n_faces, path.name)
+    writer = _WRITERS[path.suffix.lower()]
+    if ascii_ply:
+        if path.suffix.lower() != ".ply":
+            raise InputError(f"{path.name}: only PLY is written as text; choose the suffix .ply")
+        writer = write_ascii_ply
     try:
-        written = _WRITERS[path.suffix.lower()](mesh.vertices, mesh.faces, attributes, path.stem)
+        written = writer(mesh.vertices, mesh.faces, attributes, path.stem)
     except InputError as problem:
         raise InputError(f"{path.name}: {problem}") from None
     inputs.refuse_file(path)

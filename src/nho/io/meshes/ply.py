@@ -136,6 +136,17 @@ def _texture_of_face(
 
 def write_ply(vertices: Array, faces: Array, attributes: Attributes, stem: str) -> Written:
     """A binary PLY file, little endian; images go beside it."""
+    return _written(vertices, faces, attributes, stem, as_text=False)
+
+
+def write_ascii_ply(vertices: Array, faces: Array, attributes: Attributes, stem: str) -> Written:
+    """The same as text, with every digit."""
+    return _written(vertices, faces, attributes, stem, as_text=True)
+
+
+def _written(
+    vertices: Array, faces: Array, attributes: Attributes, stem: str, as_text: bool
+) -> Written:
     # 32-bit indices are what other programs read.
     if len(vertices) > np.iinfo(np.int32).max:
         raise InputError(f"{len(vertices)} vertices are too many for a PLY file; simplify the mesh")
@@ -152,17 +163,41 @@ def write_ply(vertices: Array, faces: Array, attributes: Attributes, stem: str) 
         of_face["texnumber"] = attributes.texture_indices(len(faces)).astype(np.int32)
     corner_uv = attributes.uv if uv_of_vertex is None else None
 
-    header = ["ply", "format binary_little_endian 1.0"]
+    header = ["ply", f"format {'ascii' if as_text else 'binary_little_endian'} 1.0"]
     header += [f"comment TextureFile {name}" for name in images]
     header += [f"element vertex {len(vertices)}", *_properties(of_vertex)]
     header += [f"element face {len(faces)}", "property list uchar int vertex_indices"]
     if corner_uv is not None:
         header.append("property list uchar float texcoord")
     header += [*_properties(of_face), "end_header\n"]
+    if as_text:
+        lines = [*_lines(of_vertex), *_face_lines(faces, corner_uv, of_face)]
+        return Written(("\n".join(header) + "\n".join(lines) + "\n").encode(), images, notes)
     vertex_rows = np.empty(len(vertices), dtype=_row(of_vertex))
     _fill(vertex_rows, of_vertex)
     body = vertex_rows.tobytes() + _face_rows(faces, corner_uv, of_face)
     return Written("\n".join(header).encode() + body, images, notes)
+
+
+def _lines(columns: dict[str, Array]) -> list[str]:
+    """A line for each row; numbers in the fewest digits that give them back exactly."""
+    texts = [
+        list(map(str, values.tolist() if values.dtype == np.float64 else values))
+        for values in columns.values()
+    ]
+    return [" ".join(row) for row in zip(*texts, strict=True)]
+
+
+def _face_lines(faces: Array, uv: Array | None, columns: dict[str, Array]) -> list[str]:
+    """Corners, texture coordinates (an empty list where there are none) and further columns."""
+    lines = [f"3 {a} {b} {c}" for a, b, c in faces.tolist()]
+    if uv is not None:
+        six = uv.astype(np.float32).reshape(-1, 6)
+        lists = [f"6 {' '.join(map(str, row))}" if np.isfinite(row).all() else "0" for row in six]
+        lines = [f"{line} {more}" for line, more in zip(lines, lists, strict=True)]
+    if columns:
+        lines = [f"{line} {more}" for line, more in zip(lines, _lines(columns), strict=True)]
+    return lines
 
 
 def _numbers(columns: dict[str, Array], notes: list[str]) -> dict[str, Array]:
