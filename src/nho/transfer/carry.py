@@ -15,6 +15,7 @@ from nho.geometry.surface import SurfacePoints
 from nho.io.attributes import COLOUR, MASK, Attributes
 from nho.problem.result import MatchResult
 from nho.transfer.maps import SurfaceMap
+from nho.transfer.matrices import interpolation
 from nho.transfer.oriented import OrientedSurface
 from nho.transfer.textures import carry_uv, painted
 from nho.transfer.values import Carried, face_data_at, vertex_data_at
@@ -95,20 +96,12 @@ class Transfer:
         """Points on the source (landmarks, say) as points on the target; none where unmatched."""
         return self.map.to_partial(points) if self._from_full else self.map.to_full(points)
 
-    def matrix(self) -> sp.csr_matrix:
+    def matrix(self) -> sp.csr_array:
         """(n_target, n_source) sparse matrix M: ``M @ values`` are vertex values on the target.
 
         Rows sum to one; a row of zeros = no partner.
         """
-        places = self.vertex_places
-        rows = np.flatnonzero(places.face >= 0)
-        columns = self.source.faces[places.face[rows]]
-        weights = places.barycentric[rows]
-        shape = (self.target.n_vertices, self.source.n_vertices)
-        found = sp.coo_matrix((weights.ravel(), (np.repeat(rows, 3), columns.ravel())), shape)
-        matrix = sp.csr_matrix(found)
-        matrix.eliminate_zeros()
-        return matrix
+        return interpolation(self.vertex_places, self.source)
 
     def uv(self, uv: np.ndarray, texture_of_face: np.ndarray | None = None) -> np.ndarray:
         """(m_target, 3, 2) texture coordinates of the target's corners; NaN = none.

@@ -6,17 +6,22 @@ import numpy as np
 import scipy.sparse as sp
 
 from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
 
 
 def map_matrix(result: MatchResult) -> sp.csr_array:
     """(n_partial, n_full) barycentric weights; rows sum to one, or to zero without a match."""
-    matched = np.flatnonzero(result.face >= 0)
-    corners = result.full.faces[result.face[matched]]
-    weights = result.barycentric[matched]
-    shape = len(result.face), len(result.region)
-    entries = (weights.ravel(), (np.repeat(matched, 3), corners.ravel()))
-    return sp.csr_array(sp.coo_array(entries, shape=shape))
+    return interpolation(result.points, result.full)
+
+
+def interpolation(points: SurfacePoints, mesh: Mesh) -> sp.csr_array:
+    """(n_points, n_vertices) barycentric weights; rows sum to one, or to zero without a point."""
+    there = np.flatnonzero(points.face >= 0)
+    corners, weights = mesh.faces[points.face[there]], points.barycentric[there]
+    entries = (weights.ravel(), (np.repeat(there, 3), corners.ravel()))
+    return sp.csr_array(sp.coo_array(entries, shape=(len(points), mesh.n_vertices)))
 
 
 def functional_map(
