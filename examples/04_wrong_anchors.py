@@ -22,7 +22,7 @@ anchors[[7, 20], 1] = np.random.default_rng(0).choice(template.n_vertices, 2)
 result = nho.match(scan, template, anchors)
 for warning in result.warnings:
     print(warning)
-print(f"named: {sorted(result.suspect_anchors)}")
+print("named:", *(result.anchor_name(row) for row in result.suspect_anchors))
 
 # How much they would have harmed: mean distance to the true points, in percent of sqrt(area).
 truth = nho.SurfacePoints(sample.truth_face, sample.truth_barycentric).positions(template)

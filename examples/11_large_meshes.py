@@ -21,8 +21,8 @@ template = subdivided(sample.full, 30_000).mesh
 
 result = nho.match(scan, template, anchors, progress=lambda event: None)
 print(f"{scan.n_vertices} against {template.n_vertices} vertices")
-for warning in result.warnings:
-    print(warning)
+for note in result.notes:
+    print(note)
 for stage, seconds in result.timings.items():
     share = seconds / result.timings["total"]
     print(f"{stage:>11} {share:4.0%}")

@@ -81,7 +81,7 @@ def test_match_takes_auto_and_does_not_pin_what_was_found(piece, whole):
     assert not result.settings.recipe.pin_anchors
     assert result.timings["anchors"] > 0
     assert {"survey", "trials", "bending"} <= {event.stage for event in events}
-    assert any("automatically" in warning for warning in result.warnings)
+    assert any("automatically" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("ratio", [0.6, 0.05, 1.1])

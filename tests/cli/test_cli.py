@@ -124,6 +124,7 @@ def test_match_tells_as_json_on_stdout_and_takes_seed_and_threads(work):
     assert told["full_vertices"] == len(result.region)
     assert 0 <= told["mean_confidence"] <= 1 and told["seconds"] > 0
     assert told["warnings"] == list(result.warnings)
+    assert told["notes"] == list(result.notes)
 
 
 def test_match_is_silent_if_asked(work):
@@ -163,7 +164,7 @@ def test_a_failed_match_says_one_sentence_and_writes_nothing(work):
     ("changes", "parts"),
     [
         ({"full": "text.xyz"}, ["text.xyz", ".ply"]),
-        ({"--anchors": "bad.csv"}, ["bad.csv", "anchor 1", "99999", "template.obj"]),
+        ({"--anchors": "bad.csv"}, ["bad.csv", "anchor 2", "99999", "template.obj"]),
         ({"--set": "fit_step=5"}, ["fit_step", "fit_steps"]),
         ({"--preset": "best"}, ["best", "paper"]),
         ({"--out": "foreign"}, ["foreign", "thesis.tex"]),

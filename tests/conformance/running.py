@@ -54,7 +54,7 @@ def through_python(case: Case, folder: Path, settings: nho.Settings | None = Non
         result = nho.match(shapes[0], shapes[1], pairs, settings)
     except nho.InputError as error:
         return Told(given, folder, None, (str(error),), error)
-    return Told(given, folder, result, result.warnings)
+    return Told(given, folder, result, (*result.warnings, *result.notes))
 
 
 def through_command(case: Case, folder: Path) -> Told:
@@ -68,7 +68,7 @@ def through_command(case: Case, folder: Path) -> Told:
     arguments = ["match", partial, full, *options, "--out", folder / given.out]
     code, stdout, stderr = call(*arguments)
     result = nho.MatchResult.load(folder / given.out) if code == 0 else None
-    messages = tuple(stderr.splitlines()) if result is None else result.warnings
+    messages = tuple(stderr.splitlines()) if result is None else (*result.warnings, *result.notes)
     return Told(given, folder, result, messages, None, code, stdout, stderr, before)
 
 

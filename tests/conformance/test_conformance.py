@@ -110,7 +110,7 @@ def test_the_command_does_what_the_table_says_and_leaves_all_or_nothing(command,
         written = (told.given.out, *(f"{told.given.out}/{name}" for name in FILES))
         assert listing(told.folder) == tuple(sorted((*told.before, *written)))
         said = [line for line in told.stderr.splitlines() if line.startswith("warning: ")]
-        assert said == [f"warning: {warning}" for warning in told.messages]
+        assert said == [f"warning: {warning}" for warning in told.result.warnings]
 
 
 @of(MATCHED)
@@ -173,7 +173,7 @@ def test_python_and_the_command_give_the_same_answer(python, command, case):
     ours, theirs = python(case).result, command(case).result
     for name, array in ours.arrays().items():
         np.testing.assert_array_equal(array, getattr(theirs, name), name)
-    assert len(ours.warnings) == len(theirs.warnings)
+    assert len(ours.warnings) == len(theirs.warnings) and len(ours.notes) == len(theirs.notes)
 
 
 @by_command([case for case in MATCHED if not case.arrays_only])

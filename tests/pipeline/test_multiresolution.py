@@ -133,10 +133,12 @@ def test_anchors_end_where_they_were_told_to(large, answer, direct, pairs):
 
 
 def test_the_result_says_at_which_size_it_was_solved(large, part, answer, direct):
-    (note,) = [warning for warning in answer.warnings if "solve_vertices" in warning]
+    (note,) = [note for note in answer.notes if "solve_vertices" in note]
     assert f"of {len(part.mesh.vertices)} vertices of {part.mesh.name}" in note
     assert f"of {len(large.vertices)} vertices of {large.name}" in note
-    assert direct.warnings == () and set(answer.curves) == set(direct.curves)
+    assert direct.notes == direct.warnings == answer.warnings == () and set(answer.curves) == set(
+        direct.curves
+    )
     assert {"coarsening", "carrying"} <= set(answer.timings)
     assert ((0 <= answer.confidence) & (answer.confidence <= 1)).all()
 
@@ -188,8 +190,8 @@ def test_shapes_in_different_units_are_matched_all_the_same(large, part, pairs, 
     assert result.scale == pytest.approx(1000, rel=0.05)
     truth = large.vertices[part.vertex_of_parent]
     assert gaps(result, large, truth).mean() < gaps(answer, large, truth).mean() + 0.3
-    size = next(w for w in result.warnings if "solve_vertices" in w)
-    assert size == next(w for w in answer.warnings if "solve_vertices" in w).replace(
+    size = next(w for w in result.notes if "solve_vertices" in w)
+    assert size == next(w for w in answer.notes if "solve_vertices" in w).replace(
         part.mesh.name, metres.name
     )
 
@@ -211,7 +213,7 @@ def test_only_the_mesh_that_is_large_is_made_coarse(large, part, pairs, which):
         nearest = nho.project(small, large.vertices[pairs[:, 1]])[0].nearest_vertex(small)
         given = np.stack([pairs[:, 0], nearest], axis=1)
     result = nho.match(part.mesh, full, given, DIRECT.replace(solve_vertices=most))
-    (note,) = [warning for warning in result.warnings if "solve_vertices" in warning]
+    (note,) = [note for note in result.notes if "solve_vertices" in note]
     untouched = part.mesh if which == "full" else full
     n = len(untouched.vertices)
     assert f"{n} of {n} vertices of {untouched.name}" in note
@@ -343,7 +345,7 @@ def test_everything_else_of_an_answer_is_carried_to_its_own_vertex(large, part, 
     assert np.abs(fine.signals - there[:, 1:]).mean() < 0.03 * edge
     assert fine.next_anchor == pair.partial.vertex[17] != 17
     assert fine.suspects.tolist() == [2] and fine.curves == coarse.curves
-    assert fine.status == "odd" and fine.warnings[0] == "told" and len(fine.warnings) == 2
+    assert fine.status == "odd" and fine.warnings == ("told",) and len(fine.notes) == 1
     assert upsample(problem, pair, replace(coarse, next_anchor=-1), SERIAL).next_anchor == -1
 
 

@@ -41,7 +41,7 @@ def test_found_anchors_that_agree_and_lie_better_are_taken(whole, piece, monkeyp
     chances(monkeypatch, 0.1, 0.9)
     few = pairs(piece, 4)
     result = nho.match(piece.mesh, whole, few, FAST)
-    assert asked and any("4 anchors given were too few" in text for text in result.warnings)
+    assert asked and any("4 anchors given were too few" in text for text in result.notes)
     np.testing.assert_array_equal(result.anchors, few)
     assert result.status == "ok" and result.suspect_anchors == ()
 
@@ -62,7 +62,7 @@ def test_found_anchors_that_lie_worse_are_not_taken(whole, piece, monkeypatch):
     proposing(monkeypatch, pairs(piece, 25))
     chances(monkeypatch, 0.3, 0.2)
     result = nho.match(piece.mesh, whole, pairs(piece, 4), FAST)
-    assert not any("too few" in text for text in result.warnings)
+    assert not any("too few" in text for text in result.notes)
 
 
 @pytest.mark.parametrize(("count", "chance"), [(4, 0.6), (13, 0.1)])

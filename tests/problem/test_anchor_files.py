@@ -65,15 +65,15 @@ PLAIN = "0,3\n41,95\n7,0\n"
 def test_every_dialect_gives_the_same_pairs(read, content):
     anchors = read(content)
     assert anchors.vertices(PARTIAL, FULL).tolist() == PAIRS
-    assert anchors.names == ("0", "1", "2")
+    assert anchors.names == ("1", "2", "3")
     assert (anchors.gaps == 0).all()
 
 
 def test_names_are_read_and_missing_ones_numbered(read):
     anchors = read("name,partial,full\n left eye ,0,3\n,41,95\nNäse,7,0\n")
-    assert anchors.names == ("left eye", "1", "Näse")
+    assert anchors.names == ("left eye", "2", "Näse")
     anchors = read("partial,full,name\n0,3,a\n41,95\n7,0,\n")
-    assert anchors.names == ("a", "1", "2")
+    assert anchors.names == ("a", "2", "3")
 
 
 def test_six_columns_are_positions_and_the_gap_is_reported(read):
@@ -108,11 +108,11 @@ def test_a_not_finite_position_names_its_anchor(refused):
         ("# hello\n\npartial,full\n,3\n", ["line 4", "'partial'"]),
         ("0,3\n41,x5\n", ["line 2", "full", "'x5'"]),
         ("partial,full\n\n0,3\n4 1,95\n", ["line 4", "partial", "'4 1'"]),
-        ("0,3\n1.5,4\n", ["anchor 1", "1.5"]),
-        ("0,3\nnan,4\n", ["anchor 1", "nan"]),
-        ("0,3\n4,inf\n", ["anchor 1", "inf"]),
-        ("0,3\n-1,4\n", ["anchor 1", "vertex -1 of scan.ply"]),
-        ("0,3\n0,96\n", ["anchor 1", "vertex 96 of template.ply", "0 to 95"]),
+        ("0,3\n1.5,4\n", ["anchor 2", "1.5"]),
+        ("0,3\nnan,4\n", ["anchor 2", "nan"]),
+        ("0,3\n4,inf\n", ["anchor 2", "inf"]),
+        ("0,3\n-1,4\n", ["anchor 2", "vertex -1 of scan.ply"]),
+        ("0,3\n0,96\n", ["anchor 2", "vertex 96 of template.ply", "0 to 95"]),
         ("name,partial,full\ntip,42,0\n", ["anchor tip", "vertex 42 of scan.ply"]),
         ("1,2,3\n", ["line 1", "3 columns"]),
         ("a,b\n1,2\n", ["a, b", "partial,full"]),

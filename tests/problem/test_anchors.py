@@ -21,7 +21,7 @@ def refused(*arguments, **named):
 def test_vertex_pairs_come_back_as_vertices_without_gaps():
     pairs = np.array([[0, 3], [41, 95], [7, 0]])
     anchors = Anchors.from_vertices(PARTIAL, FULL, pairs)
-    assert len(anchors) == 3 and anchors.names == ("0", "1", "2")
+    assert len(anchors) == 3 and anchors.names == ("1", "2", "3")
     assert np.array_equal(anchors.vertices(PARTIAL, FULL), pairs)
     assert np.array_equal(anchors.gaps, np.zeros((3, 2)))
     assert np.array_equal(anchors.partial.positions(PARTIAL), PARTIAL.vertices[pairs[:, 0]])
@@ -43,11 +43,11 @@ def test_a_wrong_shape_is_refused_with_the_shape(shape):
 @pytest.mark.parametrize("bad", [1.5, np.nan, np.inf, -np.inf])
 def test_an_index_that_is_no_whole_number_is_refused_with_its_row(bad):
     message = refused(np.array([[0, 1], [2, bad]]), source="pairs")
-    assert "pairs" in message and "anchor 1" in message and str(bad) in message
+    assert "pairs" in message and "anchor 2" in message and str(bad) in message
 
 
 def test_text_is_not_an_index():
-    assert "anchor 0" in refused(np.array([["a", "b"]]))
+    assert "anchor 1" in refused(np.array([["a", "b"]]))
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_an_index_out_of_range_names_anchor_vertex_and_mesh(pair, vertex, mesh, 
 
 
 def test_an_index_beyond_every_integer_is_refused():
-    assert "anchor 0" in refused(np.array([[1e300, 0.0]]))
+    assert "anchor 1" in refused(np.array([[1e300, 0.0]]))
 
 
 def test_a_vertex_of_no_face_is_refused():
     loose = Mesh(np.vstack([PARTIAL.vertices, [[9, 9, 9]]]), PARTIAL.faces, "loose.ply")
-    with pytest.raises(InputError, match=r"anchor 1 .*vertex 42 of loose.ply.*no face"):
+    with pytest.raises(InputError, match=r"anchor 2 .*vertex 42 of loose.ply.*no face"):
         Anchors.from_vertices(loose, FULL, np.array([[0, 0], [42, 1]]))
 
 
@@ -126,7 +126,7 @@ def test_the_farthest_point_is_the_one_that_is_named():
 def test_a_position_that_is_not_finite_is_refused(bad):
     given = PARTIAL.vertices[[0, 1, 2]].copy()
     given[2, 1] = bad
-    with pytest.raises(InputError, match=r"marks: anchor 2 .*scan.ply"):
+    with pytest.raises(InputError, match=r"marks: anchor 3 .*scan.ply"):
         Anchors.from_positions(PARTIAL, FULL, given, FULL.vertices[:3], source="marks")
 
 

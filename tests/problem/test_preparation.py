@@ -94,11 +94,12 @@ def test_maps_scale_and_unit_area_hold_for_clean_and_messy_meshes(make):
 def test_repairs_are_told_and_clean_meshes_need_none():
     partial, place = messy(PARTIAL, "scan.ply")
     anchors = np.stack([place[ANCHORS[:, 0]], ANCHORS[:, 1]], axis=1)
-    warnings = " | ".join(prepare(partial, FULL, anchors).warnings)
+    notes = " | ".join(prepare(partial, FULL, anchors).notes)
     for part in ("welded", "repeated vertex", "earlier face", "no face uses"):
-        assert part in warnings
-    assert "scan.ply" in warnings and "full.ply" not in warnings
-    assert prepare(PARTIAL, FULL, ANCHORS).warnings == ()
+        assert part in notes
+    assert "scan.ply" in notes and "full.ply" not in notes
+    clean = prepare(PARTIAL, FULL, ANCHORS)
+    assert clean.notes == clean.warnings == ()
 
 
 def test_a_map_of_the_solver_comes_back_in_the_given_order():
@@ -204,11 +205,12 @@ def test_something_that_is_no_mesh_is_refused_by_its_role(bad):
         as_mesh(bad, "full mesh")
 
 
-def test_a_repeated_anchor_counts_once_with_a_warning():
+def test_a_repeated_anchor_counts_once_with_a_note():
     anchors = np.vstack([ANCHORS, ANCHORS[[1]]])
     problem = prepare(PARTIAL, FULL, anchors)
     assert np.array_equal(problem.given_anchors, ANCHORS)
-    assert problem.warnings == ("anchor 5 repeats anchor 1; it is counted once",)
+    assert problem.notes == ("anchor 6 repeats anchor 2; it is counted once",)
+    assert problem.anchor_names == ("1", "2", "3", "4", "5") and problem.warnings == ()
 
 
 def test_contradicting_anchors_are_refused_by_both_names():
@@ -226,7 +228,7 @@ def test_anchors_that_meet_in_one_full_vertex_are_kept_with_a_warning():
     anchors[4, 1] = anchors[0, 1]
     problem = prepare(PARTIAL, FULL, anchors)
     assert np.array_equal(problem.given_anchors, anchors)
-    assert "anchors 0 and 4 end at the same full vertex" in problem.warnings[0]
+    assert "anchors 1 and 5 end at the same full vertex" in problem.warnings[0]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
@@ -251,7 +253,7 @@ def test_projected_anchors_are_told_with_their_distance():
     names = tuple("abcde")
     problem = prepare(PARTIAL, FULL, Anchors.from_positions(PARTIAL, FULL, at, moved, names))
     assert np.array_equal(problem.given_anchors, ANCHORS)
-    told = [warning for warning in problem.warnings if "projected to full.ply" in warning]
+    told = [note for note in problem.notes if "projected to full.ply" in note]
     assert len(told) == 1 and "mean distance" in told[0] and "(anchor " in told[0]
 
 

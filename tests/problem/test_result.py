@@ -32,6 +32,8 @@ def result():
         settings=Settings(seed=3, recipe=GuidedRecipe(barrier_factor=12.5)),
         status="did not converge",
         warnings=("one", "zwei ü"),
+        notes=("welded",),
+        anchor_names=("nasion", "2", "inion"),
         timings={"total": 1.25, "fit": 0.5},
         curves={"fit": [{"loss": 1.0, "area": 0.1}, {"loss": 0.5, "area": 0.2}]},
     )
@@ -69,7 +71,7 @@ def test_what_is_saved_is_what_is_loaded(result, saved):
         before, after = getattr(result, name), getattr(loaded, name)
         assert before.dtype == after.dtype
         assert np.array_equal(before, after, equal_nan=before.dtype.kind == "f"), name
-    for name in ("settings", "status", "warnings", "timings", "curves"):
+    for name in ("settings", "status", "warnings", "notes", "timings", "curves", "anchor_names"):
         assert getattr(result, name) == getattr(loaded, name), name
 
 
@@ -117,6 +119,21 @@ def test_json_never_holds_nan_or_infinity(result, tmp_path):
 
 def test_text_beyond_ascii_survives(saved):
     assert MatchResult.load(saved).warnings == ("one", "zwei ü")
+
+
+def test_anchors_without_names_are_numbered_from_one(result, tmp_path):
+    dataclasses.replace(result, anchor_names=()).save(tmp_path)
+    loaded = MatchResult.load(tmp_path)
+    assert [loaded.anchor_name(row) for row in range(3)] == ["1", "2", "3"]
+    assert json.loads((tmp_path / "result.json").read_text())["anchor_names"] == ["1", "2", "3"]
+
+
+def test_an_older_result_without_notes_and_names_is_read(saved):
+    about = json.loads((saved / "result.json").read_text())
+    del about["notes"], about["anchor_names"]
+    (saved / "result.json").write_text(json.dumps(about))
+    loaded = MatchResult.load(saved)
+    assert loaded.notes == () and loaded.anchor_name(2) == "3"
 
 
 def test_an_older_result_whose_description_is_called_settings_json_is_read(result, saved):
@@ -238,6 +255,8 @@ def test_a_negative_index_other_than_minus_one_is_refused(result, saved, name):
         {"settings": {"no_such_setting": 1}},
         {"settings": 3},
         {"warnings": 3},
+        {"notes": 3},
+        {"anchor_names": ["only one"]},
         {"timings": [1]},
     ],
 )

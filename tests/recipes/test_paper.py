@@ -32,9 +32,9 @@ def looped(piece, whole, anchors=25, **changes):
 
 def test_with_fewer_anchors_than_modes_it_is_said_where_refinement_starts(piece, whole):
     loop, _ = looped(piece, whole, anchors=7)
-    (said,) = loop.warnings
+    (said,) = loop.notes
     assert "7 dimensions" in said and "starts at 20" in said
-    assert not looped(piece, whole)[0].warnings
+    assert not looped(piece, whole)[0].notes
 
 
 def test_with_fewer_anchors_than_modes_maps_have_as_many_dimensions(piece, whole, monkeypatch):

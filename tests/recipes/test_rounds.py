@@ -24,7 +24,7 @@ class Rehearsed:
 
     def __init__(self, scores: list[float], monkeypatch, gain_needed: float = 0.02) -> None:
         self.scores = scores
-        self.curves, self.troubles, self.warnings = {}, [], []
+        self.curves, self.troubles, self.notes = {}, [], []
         self.seen: list[int] = []  # the pose that each proposal started from
         recipe = GuidedRecipe(rounds=len(scores) - 1, gain_needed=gain_needed)
         monkeypatch.setattr(second_looks, "SpectralProposal", lambda *_: self)

@@ -212,14 +212,20 @@ def test_every_setting_timing_and_metric_is_listed() -> None:
 
 def test_optional_sections_appear_only_when_there_is_something_to_say() -> None:
     partial, full, result = example()
-    optional = {"warnings", "suspect-anchors", "next-anchor", "metrics"}
+    optional = {"warnings", "notes", "suspect-anchors", "next-anchor", "metrics"}
     assert not optional & _Page(render_report(partial, full, result)).ids()
-    about = {"warnings": ("beware",), "suspect_anchors": (2,), "next_anchor": 7}
+    about = {
+        "warnings": ("beware",),
+        "notes": ("welded",),
+        "suspect_anchors": (2,),
+        "next_anchor": 7,
+    }
     text = render_report(partial, full, dataclasses.replace(result, **about), {"a": 1})
     assert optional <= _Page(text).ids()
     scene = scene_of(text)
     assert (scene["suspects"], scene["nextAnchor"]) == ([2], 7)
     assert scene["anchors"] == result.anchors.tolist()
+    assert scene["names"] == [str(row + 1) for row in range(len(result.anchors))]
 
 
 def test_a_match_of_nothing_still_has_a_report() -> None:

@@ -41,7 +41,7 @@ def real_match(folder: Path) -> Path:
     partial, whole = map(Mesh.read, names)
     anchors = read_anchors(folder / "anchors.csv", partial, whole)
     result = nho.match(partial, whole, anchors, nho.preset("default").replace(rounds=0))
-    assert any("onerror" in warning for warning in result.warnings)
+    assert any("onerror" in note for note in result.notes)
     write_outputs(folder / "out", partial, whole, result, {EVIL: EVIL})
     return folder / "out" / "report.html"
 
@@ -51,7 +51,13 @@ def made_up_match(folder: Path) -> Path:
     partial, full, result = example()
     partial = Mesh(partial.vertices, partial.faces, EVIL)
     full = Mesh(full.vertices, full.faces, EVIL)
-    texts = {"status": EVIL, "warnings": (EVIL,), "timings": {EVIL: 1.0}}
+    texts = {
+        "status": EVIL,
+        "warnings": (EVIL,),
+        "notes": (EVIL,),
+        "anchor_names": (EVIL,) * len(result.anchors),
+        "timings": {EVIL: 1.0},
+    }
     curves = {EVIL: [{EVIL: 1.0}, {EVIL: 2.0}]}
     result = dataclasses.replace(result, **texts, curves=curves)
     page = folder / "report.html"

@@ -107,6 +107,7 @@ def _summary(result: MatchResult) -> dict[str, object]:
         **result.summary(),
         "seconds": round(result.timings["total"], 3),
         "warnings": list(result.warnings),
+        "notes": list(result.notes),
     }
 
 
@@ -122,7 +123,9 @@ def print_summary(result: MatchResult, out: Path) -> None:
         f"mean confidence {shown['mean_confidence']:.2f}; region: {shown['region_vertices']} of "
         f"{shown['full_vertices']} full vertices; {shown['seconds']:.1f} s"
     )
-    say(f"look at {out / 'report.html'}")
+    more = len(result.notes)
+    listed = f" ({more} note{'s' * (more != 1)} in it)" if more else ""
+    say(f"look at {out / 'report.html'}{listed}")
 
 
 def what_is_in(out: Path) -> Callable[[], str]:

@@ -33,14 +33,14 @@ class PairSpectra:
     full_near: Neighbourhoods
     given_unit: float  # 1 / sqrt(area of the full shape) in the unit of its file
     recipe: PaperRecipe  # with modes reduced to what the meshes can give
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def analyse(problem: Problem, run: Run) -> PairSpectra:
     """Laplacians, eigenbases and local distances of both shapes."""
     partial, full = problem.partial.mesh, problem.full.mesh
     check_size(partial, full)
-    recipe, warnings = fit_to_size(run.recipe(PaperRecipe), partial, full)
+    recipe, notes = fit_to_size(run.recipe(PaperRecipe), partial, full)
     modes = max(recipe.spectral_modes, recipe.refine_last)
     boundary, store = partial.boundary_vertices, Cache.default()
 
@@ -59,7 +59,7 @@ def analyse(problem: Problem, run: Run) -> PairSpectra:
         run.pool.together(of_partial, of_full)
     )
     if not boundary.any():
-        warnings.append(
+        notes.append(
             f"{partial.name}: the surface is closed, so its first eigenvalue is zero; zero "
             "eigenvalues are left out of the spectral loss"
         )
@@ -74,7 +74,7 @@ def analyse(problem: Problem, run: Run) -> PairSpectra:
         full_near=full_near,
         given_unit=1 / np.sqrt(problem.full.given.area),
         recipe=recipe,
-        warnings=tuple(warnings),
+        notes=tuple(notes),
     )
 
 
@@ -89,7 +89,7 @@ def check_size(partial: Mesh, full: Mesh) -> None:
 
 
 def fit_to_size(recipe: AnyRecipe, partial: Mesh, full: Mesh) -> tuple[AnyRecipe, list[str]]:
-    """Fewer modes where a mesh is too small for those asked for; each cut is a warning."""
+    """Fewer modes where a mesh is too small for those asked for; each cut is a note."""
     of_full = (len(full.vertices), full)
     of_both = min((_interior(partial), partial), of_full, key=lambda each: each[0])
     available = {"encoding_modes": of_full}
@@ -97,15 +97,15 @@ def fit_to_size(recipe: AnyRecipe, partial: Mesh, full: Mesh) -> tuple[AnyRecipe
         available |= {"spectral_modes": of_both, "galerkin_modes": of_full}
     if isinstance(recipe, PaperRecipe):
         available |= {"refine_last": of_both, "refine_first": of_both}
-    warnings, cuts = [], {}
+    notes, cuts = [], {}
     for name, (most, mesh) in available.items():
         wanted = getattr(recipe, name)
         if wanted > most:
             cuts[name] = most
-            warnings.append(
+            notes.append(
                 f"{mesh.name}: only {most} modes are available, {name} is lowered from {wanted}"
             )
-    return recipe.replace(**cuts), warnings
+    return recipe.replace(**cuts), notes
 
 
 def _interior(mesh: Mesh) -> int:

@@ -68,7 +68,7 @@ def with_loose_pieces(
         ),
         confidence=np.concatenate([solution.confidence, confidence]),
         region_score=score,
-        warnings=(*solution.warnings, note),
+        notes=(*solution.notes, note),
         signals=None,
     )
     return replace(problem, partial=problem.partial.with_loose()), carried

@@ -61,17 +61,17 @@ def match(
     with started(settings, progress) as run:
         with run.clock.time("prepare"):
             partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
-            settings, notes = fit_to_memory(settings, partial, full)
+            settings, warnings = fit_to_memory(settings, partial, full)
         meshes, recipe = (partial, full), settings.recipe
         solver, solving = SOLVERS[type(recipe)], run.with_settings(settings)
         if is_automatic(anchors):
             with run.clock.time("anchors"):
                 rivals = found_rivals(anchors, *meshes, solving)
-            placed = solved_by_found(rivals, meshes, notes, solving, solver)
+            placed = solved_by_found(rivals, meshes, warnings, solving, solver)
         else:
             with run.clock.time("prepare"):
                 guided = isinstance(recipe, GuidedRecipe)
-                problem = prepare(*meshes, anchors, keep_loose=guided).with_warnings(notes)
+                problem = prepare(*meshes, anchors, keep_loose=guided).with_warnings(warnings)
             solution = solve_at_size(problem, solving, diagnosing(solver))
             placed = second_opinion(Placed(problem, solution), meshes, solving, solver)
         with run.clock.time("carrying"):
@@ -114,10 +114,12 @@ def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -
         settings=solution.settings,
         status=solution.status,
         warnings=(*solution.diagnosis, *solution.warnings, *problem.warnings),
+        notes=(*problem.notes, *solution.notes),
         timings=timings,
         curves=solution.curves,
         suspect_anchors=suspects,
         scale=solution.scale,
         next_anchor=int(partial.given_of_solver[last]) if last >= 0 else -1,
         chance=solution.chance,
+        anchor_names=problem.anchor_names,
     )

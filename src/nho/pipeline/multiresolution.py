@@ -59,9 +59,9 @@ def coarse_pair(problem: Problem, most: int, pool: Workers) -> CoarsePair:
     )
     for column, side in enumerate((problem.partial, problem.full)):
         if (anchors[:, column] < 0).any():
-            row = problem.anchor_rows[np.argmin(anchors[:, column])]
+            name = problem.anchor_names[problem.anchor_rows[np.argmin(anchors[:, column])]]
             raise InputError(
-                f"{side.given.name}: the part of it that holds anchor {row} is too small for a "
+                f"{side.given.name}: the part of it that holds anchor {name} is too small for a "
                 "coarse surface; set solve_vertices=0 to match all vertices directly"
             )
     # Chords are shorter than the surface: the unit is the area of the coarse full shape.
@@ -141,7 +141,7 @@ def upsample(problem: Problem, pair: CoarsePair, solution: Solution, pool: Worke
         points=points,
         confidence=places.interpolate(pair.partial.mesh, solution.confidence),
         region_score=score,
-        warnings=(*solution.warnings, note),
+        notes=(*solution.notes, note),
         next_anchor=int(pair.partial.vertex[last]) if last >= 0 else -1,
         signals=None if signals is None else places.interpolate(pair.partial.mesh, signals),
     )

@@ -38,7 +38,7 @@ class Placed:
 def solved_by_found(
     rivals: Sequence[Anchors],
     meshes: tuple[Mesh, Mesh],
-    notes: list[str],
+    warnings: list[str],
     run: Run,
     solver: Solver,
 ) -> list[Placed]:
@@ -53,7 +53,7 @@ def solved_by_found(
     placed = []
     for anchors in rivals[: None if guided else 1]:
         with run.clock.time("prepare"):
-            problem = prepare(*meshes, anchors, keep_loose=guided).with_warnings(notes)
+            problem = prepare(*meshes, anchors, keep_loose=guided).with_warnings(warnings)
         placed.append(Placed(problem, solve_at_size(problem, run, solver)))
         run = run.quiet()  # bars do not run backwards
     return _weighed(placed)

@@ -41,11 +41,11 @@ def second_opinion(
     agreeing = [each for each in found if _apart(given, each) <= _AGREES]
     best = max(agreeing, key=lambda each: each.solution.chance, default=given)
     if best.solution.chance <= given.solution.chance:
-        note = (
+        warning = (
             "a search without the given anchors lays the partial shape elsewhere, or no better: "
             "check the anchors, or compare with --anchors auto"
         )
-        warnings = (*given.solution.warnings, note)
+        warnings = (*given.solution.warnings, warning)
         return [replace(given, solution=replace(given.solution, warnings=warnings))]
     note = (
         f"the {len(problem.given_anchors)} anchors given were too few; further ones were found, "
@@ -53,10 +53,16 @@ def second_opinion(
     )
     solution = replace(
         best.solution,
-        warnings=(note, *best.solution.warnings),
+        notes=(note, *best.solution.notes),
         suspects=np.empty(0, dtype=np.int64),
     )
-    other = replace(best.problem, given_anchors=problem.given_anchors, warnings=problem.warnings)
+    other = replace(
+        best.problem,
+        given_anchors=problem.given_anchors,
+        anchor_names=problem.anchor_names,
+        notes=problem.notes,
+        warnings=problem.warnings,
+    )
     return [Placed(other, solution)]
 
 

@@ -12,7 +12,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.landmarks import Files, LandmarkPairs, Landmarks, read_pairs, write_pairs
 from nho.io.landmarks.placing import OPPOSITE_AXES, at_vertices, index_pairs, projected
-from nho.io.landmarks.points import POSITION, VERTEX
+from nho.io.landmarks.points import POSITION, VERTEX, numbered
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface
 _SAID = 10  # sentences of one kind
@@ -28,13 +28,13 @@ class Anchors:
     partial, full : SurfacePoints
         The pairs, row by row.
     names : tuple of str
-        For messages and files; defaults to the row numbers.
+        What a user calls them; numbers from 1 where they have no names.
     gaps : (m, 2) float array
         How far the points as given lay from the (partial, full) surfaces; zero for vertices.
     source : str
         File name, for messages.
     notes : tuple of str
-        What a user should know of how they were read; they become warnings of the match.
+        How they were read; they become notes of the match.
     indices : (m, 2) int array, optional
         Vertices that were given as such; -1 where a point was given otherwise.
     """
@@ -95,7 +95,7 @@ class Anchors:
         """Anchors from (m, 2) vertex indices (partial, full), counted from 0."""
         pairs = index_pairs(pairs, names, source)
         _check_columns(pairs, partial, full, names, source)
-        names = names or tuple(str(row) for row in range(len(pairs)))
+        names = names or numbered(len(pairs))
         return cls(
             at_vertices(partial, pairs[:, 0], names, source),
             at_vertices(full, pairs[:, 1], names, source),
@@ -121,7 +121,7 @@ class Anchors:
                 f"{source}: {len(partial_positions)} positions on {partial.name} but "
                 f"{len(full_positions)} on {full.name}; anchors come in pairs"
             )
-        names = names or tuple(str(row) for row in range(len(partial_positions)))
+        names = names or numbered(len(partial_positions))
         placed = []
         for side, mesh, given in (
             ("partial", partial, partial_positions),
@@ -141,7 +141,7 @@ class Anchors:
     def landmarks(self, partial: Mesh, full: Mesh) -> LandmarkPairs:
         """The pairs as landmarks, to be written."""
         # Names that only count the rows are none.
-        counted = self.names == tuple(str(row) for row in range(len(self)))
+        counted = self.names == numbered(len(self))
         names = () if counted else self.names
         return LandmarkPairs(
             Landmarks.at(partial, self.partial, names, self.source),
@@ -223,10 +223,10 @@ def _check_columns(
     if (pairs[:, ::-1] < sizes).all():
         row, side = np.argwhere(pairs >= sizes)[0]
         raise InputError(
-            f"{source}: anchor {names[row] if names else row} refers to vertex {pairs[row, side]} "
-            f"of {(partial, full)[side].name}, which has vertices 0 to {sizes[side] - 1}; with the "
-            f"columns exchanged all would fit: give the vertex of {partial.name} first, that of "
-            f"{full.name} second"
+            f"{source}: anchor {(names or numbered(len(pairs)))[row]} refers to vertex "
+            f"{pairs[row, side]} of {(partial, full)[side].name}, which has vertices 0 to "
+            f"{sizes[side] - 1}; with the columns exchanged all would fit: give the vertex of "
+            f"{partial.name} first, that of {full.name} second"
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from nho.errors import InputError
@@ -10,9 +12,28 @@ from nho.geometry.repair import Repaired
 from nho.problem.anchors import FEWEST, Anchors, first_few
 
 
+@dataclass(frozen=True)
+class DistinctAnchors:
+    """Anchors without repetitions, and what is to be said of them.
+
+    Attributes
+    ----------
+    pairs : (m, 2) int array
+        Vertices as given.
+    names : tuple of str
+        What the user calls them.
+    notes, warnings : lists of str
+    """
+
+    pairs: np.ndarray
+    names: tuple[str, ...]
+    notes: list[str]
+    warnings: list[str]
+
+
 def distinct_anchors(
     anchors: Anchors, partial: Mesh, full: Mesh, repaired: list[Repaired]
-) -> tuple[np.ndarray, list[str]]:
+) -> DistinctAnchors:
     """Given vertices of distinct pairs: drop repeated ones, refuse contradictions and too few.
 
     Pairs are compared as the solver sees them: welded vertices are one.
@@ -65,18 +86,20 @@ def distinct_anchors(
             f"{anchors.source}: {len(kept)} distinct anchor{'s' * (len(kept) != 1)} given, at "
             f"least {FEWEST} are needed; mark more matching points"
         )
-    return given[list(kept.values())], [*first_few(repeated), *first_few(shared)]
+    rows = list(kept.values())
+    notes = [*_gap_notes(anchors, partial, full), *first_few(repeated)]
+    return DistinctAnchors(given[rows], tuple(names[row] for row in rows), notes, first_few(shared))
 
 
-def gap_warnings(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
+def _gap_notes(anchors: Anchors, partial: Mesh, full: Mesh) -> list[str]:
     """Say how far given coordinates had to be moved to reach the surfaces."""
-    warnings = []
+    notes = []
     for column, mesh in enumerate((partial, full)):
         gaps = anchors.gaps[:, column]
         if len(gaps) and gaps.max() > 0:
             worst = int(np.argmax(gaps))
-            warnings.append(
+            notes.append(
                 f"anchor points were projected to {mesh.name}: mean distance {gaps.mean():.4g}, "
                 f"largest {gaps[worst]:.4g} (anchor {anchors.names[worst]})"
             )
-    return warnings
+    return notes

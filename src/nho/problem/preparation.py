@@ -18,13 +18,14 @@ from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.geometry.repair import Repaired, faces_to_flip, repair, zero_area_faces
 from nho.geometry.surface import SurfacePoints
 from nho.problem.anchors import Anchors
-from nho.problem.distinct_anchors import distinct_anchors, gap_warnings
+from nho.problem.distinct_anchors import distinct_anchors
 
 Files = str | Path | tuple[str | Path, str | Path]
 AnchorsLike = Anchors | Files | np.ndarray | tuple[np.ndarray, np.ndarray]
 
 _DEBRIS = 0.002  # of the area: smaller components are not worth carrying along ...
 _FEWEST_LOOSE = 50  # ... nor are those of fewer vertices
+_MUCH = 0.01  # share of the vertices left out that a person should know of
 _SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny / np.finfo(np.float64).eps))
 
 
@@ -104,6 +105,12 @@ class Problem:
         Row of each in ``given_anchors``.
     given_anchors : (m, 2) int array
         The same pairs as given, in the order given.
+    anchor_names : tuple of str
+        What the user calls them, in the order given.
+    notes : tuple of str
+        What was read, repaired and left out, which needs no action.
+    warnings : tuple of str
+        What a person should act on.
     anchors_by_index : bool
         They were given as vertices, not as coordinates.
     """
@@ -113,7 +120,9 @@ class Problem:
     anchors: np.ndarray
     anchor_rows: np.ndarray
     given_anchors: np.ndarray
-    warnings: tuple[str, ...]
+    anchor_names: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     anchors_by_index: bool = False
 
     def with_warnings(self, more: list[str]) -> Problem:
@@ -135,7 +144,7 @@ class Problem:
 def prepare(
     partial: MeshLike, full: MeshLike, anchors: AnchorsLike | None, keep_loose: bool = False
 ) -> Problem:
-    """Read, check, repair and scale; every fault is an `InputError`, every repair a warning.
+    """Read, check, repair and scale; every fault is an `InputError`, every repair a note.
 
     Without anchors the largest component of each shape is kept. With ``keep_loose`` components of
     the partial shape without an anchor are kept apart (`PreparedShape.loose`), but for debris.
@@ -144,19 +153,20 @@ def prepare(
     for mesh in (partial, full):
         _check_unit(mesh)
     repaired = [repair(partial), repair(full)]
-    warnings = [note for done in repaired for note in done.notes]
-    pairs, by_index = np.empty((0, 2), dtype=np.int64), False
+    notes = [note for done in repaired for note in done.notes]
+    warnings: list[str] = []
+    pairs, names, by_index = np.empty((0, 2), dtype=np.int64), tuple[str, ...](), False
     if anchors is not None:
         anchors = as_anchors(anchors, partial, full)
-        warnings = [*anchors.notes, *gap_warnings(anchors, partial, full), *warnings]
         by_index = anchors.indices is not None and bool((anchors.indices >= 0).all())
-        pairs, notes = distinct_anchors(anchors, partial, full, repaired)
-        warnings += notes
+        distinct = distinct_anchors(anchors, partial, full, repaired)
+        pairs, names = distinct.pairs, distinct.names
+        notes = [*anchors.notes, *distinct.notes, *notes]
+        warnings += distinct.warnings
     sides = []
     for column, (mesh, done) in enumerate(zip((partial, full), repaired, strict=True)):
-        side, notes = _prepared(mesh, done, pairs[:, column], keep_loose and column == 0)
-        sides.append(side)
-        warnings += notes
+        loose = keep_loose and column == 0
+        sides.append(_prepared(mesh, done, pairs[:, column], loose, notes, warnings))
     for side in sides:
         _check_area(side.mesh)
     unit = 1 / np.sqrt(sides[1].mesh.area)
@@ -165,7 +175,17 @@ def prepare(
         [side.solver_of_given[pairs[:, column]] for column, side in enumerate(sides)], axis=1
     )
     order = np.argsort(solver_pairs[:, 0])  # by surface, not by row of the file
-    return Problem(sides[0], sides[1], solver_pairs[order], order, pairs, tuple(warnings), by_index)
+    return Problem(
+        sides[0],
+        sides[1],
+        solver_pairs[order],
+        order,
+        pairs,
+        names,
+        tuple(notes),
+        tuple(warnings),
+        by_index,
+    )
 
 
 def as_anchors(anchors: AnchorsLike, partial: Mesh, full: Mesh) -> Anchors:
@@ -210,9 +230,17 @@ def _check_area(mesh: Mesh) -> None:
 
 
 def _prepared(
-    given: Mesh, done: Repaired, anchored: np.ndarray, keep_loose: bool
-) -> tuple[PreparedShape, list[str]]:
-    """Keep components with an anchor (or the largest), make faces agree, reorder and centre."""
+    given: Mesh,
+    done: Repaired,
+    anchored: np.ndarray,
+    keep_loose: bool,
+    notes: list[str],
+    warnings: list[str],
+) -> PreparedShape:
+    """Keep components with an anchor (or the largest), make faces agree, reorder and centre.
+
+    Notes and warnings are appended.
+    """
     labels = done.mesh.components
     wanted = np.unique(labels[done.solver_of_given[anchored]])
     loose = np.empty(0, dtype=np.int64)
@@ -226,17 +254,16 @@ def _prepared(
         wanted = np.array([areas.argmax()])
         why = "are smaller than the largest"
     count = labels.max() + 1
-    notes: list[str] = []
     keep = np.isin(labels, wanted)
     left_out = ~keep & ~np.isin(labels, loose)
     if left_out.any():
-        notes.append(
+        (warnings if left_out.mean() > _MUCH else notes).append(
             f"{given.name}: {count - len(wanted) - len(loose)} of {count} connected components "
             f"{why} and are left out ({int(left_out.sum())} vertices, the first is "
             f"{done.given_of_solver[np.flatnonzero(left_out)[0]]})"
         )
     if len(wanted) > 1:
-        notes.append(
+        warnings.append(
             f"{given.name}: the surface has {len(wanted)} connected components with anchors; "
             "the method is made for one, so check the result"
         )
@@ -245,7 +272,7 @@ def _prepared(
     if len(loose):
         apart = _of_components(given, done, np.isin(labels, loose), notes)
         shape = replace(shape, loose=apart.moved(centre))
-    return shape.moved(centre), notes
+    return shape.moved(centre)
 
 
 def _of_components(

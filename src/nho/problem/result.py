@@ -54,8 +54,14 @@ class MatchResult(ResultMethods):
         0 to 1; above one half inside the region.
     anchors : (m, 2) int array
         The distinct anchors given, as (partial, full) vertices.
+    anchor_names : tuple of str
+        What the user calls them: a name, else a number from 1.
     status : str
         ``"ok"``, or what fell short.
+    warnings : tuple of str
+        What a person should act on, the gravest first.
+    notes : tuple of str
+        What was read, repaired and simplified on the way; no action is needed.
     suspect_anchors : tuple of int
         Rows of ``anchors`` that contradict the others; they were not used.
     scale : float
@@ -82,6 +88,7 @@ class MatchResult(ResultMethods):
     settings: Settings
     status: str = "ok"
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     timings: dict[str, float] = field(default_factory=dict)  # seconds by stage
     curves: dict[str, Curve] = field(default_factory=dict)  # losses by stage
     suspect_anchors: tuple[int, ...] = ()
@@ -90,11 +97,16 @@ class MatchResult(ResultMethods):
     chance: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
     meshes: tuple[Mesh, Mesh] | Path | None = field(default=None, compare=False)
+    anchor_names: tuple[str, ...] = ()
 
     @property
     def points(self) -> SurfacePoints:
         """The dense map as points on the full mesh."""
         return SurfacePoints(self.face, self.barycentric)
+
+    def anchor_name(self, row: int) -> str:
+        """What the user calls an anchor: its name, else its number from 1."""
+        return self.anchor_names[row] if self.anchor_names else str(row + 1)
 
     def check_meshes(self, partial: Mesh, full: Mesh) -> None:
         """Raise an `InputError` unless the result can belong to these meshes."""
@@ -109,7 +121,7 @@ class MatchResult(ResultMethods):
                 )
 
     def summary(self) -> ResultSummary:
-        """How much is matched, and the mean confidence of that (0 if nothing is)."""
+        """How much is matched, and the mean confidence of the matched vertices (0 if none is)."""
         matched = self.vertex_map >= 0
         confidence = self.confidence[matched & np.isfinite(self.confidence)]
         return {
@@ -129,9 +141,11 @@ class MatchResult(ResultMethods):
         return {
             "status": self.status,
             "warnings": list(self.warnings),
+            "notes": list(self.notes),
             "settings": self.settings.as_dict(),
             "timings": self.timings,
             "anchors": self.anchors.tolist(),
+            "anchor_names": [self.anchor_name(row) for row in range(len(self.anchors))],
             "curves": self.curves,
             "suspect_anchors": list(self.suspect_anchors),
             "scale": self.scale,
@@ -163,6 +177,7 @@ class MatchResult(ResultMethods):
                 settings=Settings.from_dict(about["settings"]),
                 status=str(about["status"]),
                 warnings=tuple(map(str, about["warnings"])),
+                notes=tuple(map(str, about.get("notes", []))),
                 timings=dict(about["timings"]),
                 curves=dict(about["curves"]),
                 suspect_anchors=tuple(map(int, about["suspect_anchors"])),
@@ -171,6 +186,7 @@ class MatchResult(ResultMethods):
                 chance=float(about.get("chance", 1.0)),
                 alternatives=unstacked(arrays, about.get("alternatives", [])),
                 meshes=folder,
+                anchor_names=tuple(map(str, about.get("anchor_names", []))),
             )
             _check_description(result)
             return result
@@ -241,6 +257,7 @@ def _check_description(result: MatchResult) -> None:
     curves = list(result.curves.values())
     fits = {
         "anchors": bool(((result.anchors >= 0) & (result.anchors < (n_partial, n_full))).all()),
+        "anchor_names": len(result.anchor_names) in (0, len(result.anchors)),
         "suspect_anchors": all(0 <= row < len(result.anchors) for row in result.suspect_anchors),
         "next_anchor": result.next_anchor == -1 or 0 <= result.next_anchor < n_partial,
         "scale": 0 < result.scale < float("inf"),

@@ -37,6 +37,10 @@ class Solution:
         Unit of the partial shape in that of the full one, as estimated; 1 if left alone.
     next_anchor : int
         Partial vertex where one more anchor would help most; -1 = no suggestion.
+    notes : tuple of str
+        What was done, which needs no action.
+    warnings : tuple of str
+        What a person should act on, the gravest first.
     diagnosis : tuple of str
         What is probably wrong with all anchors; the first warnings of the result.
     signals : (n_partial, k) float array, optional
@@ -53,6 +57,7 @@ class Solution:
     settings: Settings
     region_is_coverage: bool = False
     status: str = "ok"
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     curves: dict[str, Curve] = field(default_factory=dict)
     suspects: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))

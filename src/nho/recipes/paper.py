@@ -51,7 +51,8 @@ def solve(problem: Problem, run: Run, aligning: np.ndarray | None = None) -> Sol
         region_score=loop.final_region_score(target),
         settings=run.settings.replace(recipe=spectra.recipe),
         status=status_of(loop.troubles),
-        warnings=(*advice_on(loop.troubles), *dict.fromkeys(loop.warnings), *spectra.warnings),
+        warnings=(*advice_on(loop.troubles), *dict.fromkeys(loop.warnings)),
+        notes=(*loop.notes, *spectra.notes),
         curves=loop.curves,
     )
 
@@ -87,6 +88,7 @@ class ReciprocalLoop:
         self.first_h = self.anchors_h = anchors
         self.first_c = self.anchors_c = anchors if aligning is None else aligning
         self.warnings: list[str] = []
+        self.notes: list[str] = []
         self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []
         self._random = np.random.default_rng(run.settings.seed)
@@ -208,7 +210,7 @@ class ReciprocalLoop:
         if recipe.refinement == "none":
             return target
         if (m := len(self.first_c)) < recipe.refine_first:
-            self.warnings.append(
+            self.notes.append(
                 f"{m} anchors determine {m} dimensions, so the maps of the loop have {m}; "
                 f"refinement starts at {recipe.refine_first} all the same, since all it takes "
                 "over is a map"

@@ -76,7 +76,10 @@ def render_report(
         settings=result.settings.flat(),
         timings=_timings(result),
         metrics=metrics or {},
-        suspects=[(row, *map(int, result.anchors[row])) for row in sorted(result.suspect_anchors)],
+        suspects=[
+            (result.anchor_name(row), *map(int, result.anchors[row]))
+            for row in sorted(result.suspect_anchors)
+        ],
         scale=_css_gradient(),
         inside=_css_colour(REGION_INSIDE),
         outside=_css_colour(REGION_OUTSIDE),

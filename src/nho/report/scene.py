@@ -96,6 +96,7 @@ def viewer_data(
         "confidence": packed(result.confidence[rows], "<f4"),
         "regionScore": packed(result.region_score[full_part.vertex], "<f4"),
         "anchors": np.stack(pairs, axis=1).tolist(),
+        "names": [result.anchor_name(row) for row in range(len(anchors))],
         "suspects": sorted(result.suspect_anchors),
         "nextAnchor": int(partial_part.row(next_anchor[0])) if next_anchor else None,
     }

@@ -18,6 +18,29 @@ function drawRing(pen, place) {
   pen.setLineDash([]);
 }
 
+const LONGEST_LABEL = 10; // letters
+
+// A disc with the name of a point, or a pill where the name is longer than a number.
+function drawLabel(pen, place, { label, fill, stroke = "#fff", large = false }) {
+  const text = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label;
+  const radius = large ? 11 : 9;
+  pen.font = "600 10px system-ui, sans-serif";
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  const half = Math.max(radius, pen.measureText(text).width / 2 + 5);
+  pen.globalAlpha = place.hidden ? 0.28 : 1;
+  pen.beginPath();
+  pen.roundRect(place.x - half, place.y - radius, 2 * half, 2 * radius, radius);
+  pen.fillStyle = fill;
+  pen.fill();
+  pen.lineWidth = large ? 3 : 1.6;
+  pen.strokeStyle = stroke;
+  pen.stroke();
+  pen.fillStyle = "#fff";
+  pen.fillText(text, place.x, place.y + 0.5);
+  pen.globalAlpha = 1;
+}
+
 class ShapeView {
   constructor(stage, shape) {
     this.stage = stage;

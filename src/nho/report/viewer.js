@@ -28,20 +28,6 @@
   let planned = false;
 
   // ---- marks ------------------------------------------------------------------------------
-  function dot(pen, place, text, fill) {
-    pen.globalAlpha = place.hidden ? 0.28 : 1;
-    pen.beginPath();
-    pen.arc(place.x, place.y, 8.5, 0, 2 * Math.PI);
-    pen.fillStyle = fill;
-    pen.fill();
-    pen.lineWidth = 1.5;
-    pen.strokeStyle = "#fff";
-    pen.stroke();
-    pen.fillStyle = "#fff";
-    pen.fillText(text, place.x, place.y + 0.5);
-    pen.globalAlpha = 1;
-  }
-
   function pointedAt(pen, place) {
     drawRing(pen, place);
     pen.beginPath();
@@ -58,20 +44,17 @@
     const view = views[name], pen = view.overlay.getContext("2d");
     pen.setTransform(view.dots, 0, 0, view.dots, 0, 0);
     pen.clearRect(0, 0, view.width, view.height);
-    pen.font = "600 10px system-ui, sans-serif";
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
     if (find("#show-anchors").checked) {
       const column = name === "partial" ? 0 : 1;
       const dots = data.anchors.map((pair, row) => [view.project(view.vertex(pair[column])), row]);
       dots.sort((a, b) => b[0].hidden - a[0].hidden); // the hidden ones first, under the others
       for (const [place, row] of dots) {
-        dot(pen, place, String(row), suspects.has(row) ? "#c62828" : "#22303c");
+        drawLabel(pen, place, { label: data.names[row], fill: suspects.has(row) ? "#c62828" : "#22303c" });
       }
       if (data.nextAnchor !== null) {
         const next = data.nextAnchor;
         const at = name === "partial" ? view.vertex(next) : partnerOf(next);
-        if (at) dot(pen, view.project(at), "+", "#b45f06");
+        if (at) drawLabel(pen, view.project(at), { label: "+", fill: "#b45f06" });
       }
     }
     if (name === "partial" && hover.partial >= 0) {

@@ -64,6 +64,7 @@ class MatchOutcome:
             "version": self.version,
             "status": result.status,
             "warnings": list(result.warnings),
+            "notes": list(result.notes),
             "seconds": result.timings.get("total", 0.0),
             **{name: figures[name] for name in ("matched", "confidence", "region")},
             "scale": result.scale,

@@ -152,9 +152,9 @@ def test_match_takes_two_files_and_the_flip(call, tmp_path):
     assert code == 0, err
     result = MatchResult.load(tmp_path / "result")
     np.testing.assert_array_equal(cut.vertex_of_parent[result.anchors[:, 0]], result.anchors[:, 1])
-    assert any("converted from RAS to LPS" in warning for warning in result.warnings)
+    assert any("converted from RAS to LPS" in note for note in result.notes)
     stored = json.loads((tmp_path / "result" / "result.json").read_text(encoding="utf-8"))
-    assert any("converted from RAS to LPS" in warning for warning in stored["warnings"])
+    assert any("converted from RAS to LPS" in note for note in stored["notes"])
     code, _, err = call(*command, "--flip-anchors", "left")
     assert code == 1 and "'left'" in err
 

@@ -107,7 +107,7 @@ def test_notes_reach_the_anchors_and_the_warnings_of_a_match(tmp_path):
     assert "(extra)" in told and "not set, left out (gone)" in told
     quick = nho.preset("default").replace(fit_steps=2, rounds=0, bend=False)
     result = nho.match(whole, whole, (str(scan), str(full)), quick)
-    assert set(anchors.notes) <= set(result.warnings)
+    assert set(anchors.notes) <= set(result.notes)
     np.testing.assert_array_equal(result.anchors, np.stack([chosen, chosen], axis=1))
 
 

@@ -214,7 +214,7 @@ def test_texture_coordinates_follow_their_corners(suffix, tmp_path):
     np.testing.assert_allclose(attributes.uv, UV[mesh.faces], atol=1e-7)
 
 
-def test_the_note_reaches_the_warnings(tmp_path):
+def test_the_note_reaches_the_notes_of_a_repair(tmp_path):
     rows = [" ".join(map(repr, row)) for row in in_space(UNEVEN_BOW).tolist()]
     (tmp_path / "bow.off").write_text("OFF\n4 1 0\n" + "\n".join(rows) + "\n4 0 1 2 3\n")
     mesh = Mesh.read(tmp_path / "bow.off")

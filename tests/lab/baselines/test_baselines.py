@@ -170,7 +170,7 @@ def test_a_component_without_anchors_is_left_out_and_marked(whole, piece, anchor
     )
     result = baselines.run(name, partial, whole, anchors)
     assert (result.vertex_map[-3:] == -1).all() and (result.vertex_map[:-3] >= 0).all()
-    assert any("hold no anchor" in warning for warning in result.warnings)
+    assert any("hold no anchor" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("name", visibly(ANCHORED))

@@ -48,7 +48,7 @@ def index_pairs(pairs: object, names: Sequence[str], source: str) -> np.ndarray:
         if not whole.all():
             row = int(np.flatnonzero(~whole.all(axis=1))[0])
             raise InputError(
-                f"{source}: anchor {names[row] if len(names) else row} is "
+                f"{source}: anchor {names[row] if len(names) else row + 1} is "
                 f"{tuple(array[row].tolist())}, not a pair of vertex indices; give whole numbers"
             )
     return array.astype(np.int64)

@@ -32,7 +32,7 @@ class Landmarks:
 
     Attributes
     ----------
-    names : row numbers where the file has none.
+    names : numbers from 1 where the file has none.
     kind : (n,) str, what holds of each row: ``"vertex"``, ``"face"``, ``"position"`` or ``""``
         (missing).
     vertex : (n,) int, counted from 0.
@@ -219,6 +219,11 @@ class _Row(NamedTuple):
     position: Sequence[float] = (np.nan,) * 3
 
 
+def numbered(count: int) -> tuple[str, ...]:
+    """Names of points that have none: numbers from 1."""
+    return tuple(str(number) for number in range(1, count + 1))
+
+
 class Rows:
     """Collects the rows of a file into `Landmarks`, and refuses what no point can be.
 
@@ -244,7 +249,7 @@ class Rows:
         self._rows.append(row._replace(name=self._shown(row.name)))
 
     def _shown(self, name: str) -> str:
-        return clean_name(name) or str(len(self))
+        return clean_name(name) or str(len(self) + 1)
 
     def missing(self, name: str) -> None:
         """Add a point that is named but not there."""

@@ -11,7 +11,7 @@ from nho.errors import InputError
 from nho.io.landmarks.pairing import LandmarkPairs
 from nho.io.landmarks.parsing import from_text, is_nan
 from nho.io.landmarks.placing import index_pairs
-from nho.io.landmarks.points import POSITION, VERTEX, Landmarks, Rows
+from nho.io.landmarks.points import POSITION, VERTEX, Landmarks, Rows, numbered
 from nho.runtime.csv_table import csv_rows
 
 INDEX_COLUMNS = ("partial", "full")
@@ -101,7 +101,7 @@ def _index_sides(table: _Table, unfinished: bool) -> tuple[Rows, Rows]:
         found.append([np.nan if value is None else value[0] for value in each])
     values = np.array(found, dtype=np.float64).reshape(-1, 2)
     empty = np.isnan(values) & unfinished
-    names = [table.name(row) or str(number) for number, (_, row) in enumerate(table.rows)]
+    names = [table.name(row) or str(number) for number, (_, row) in enumerate(table.rows, 1)]
     whole = index_pairs(np.where(empty, 0, values), names, table.source)
     for (_, row), pair, gone in zip(table.rows, whole.tolist(), empty.tolist(), strict=True):
         for rows, index, missing in zip((partial, full), pair, gone, strict=True):
@@ -238,7 +238,7 @@ def _position_cells(landmarks: Landmarks) -> list[list[object]]:
 def _written(header: list[str], cells: list[list[object]], names: Sequence[str] | None) -> bytes:
     if names is None and not all(any(cell != "" for cell in row) for row in cells):
         # A row of empty cells would be no row, and later points would move up.
-        names = [str(number) for number in range(len(cells))]
+        names = numbered(len(cells))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     # Slicer, whose columns l,p,s are, looks for a label.

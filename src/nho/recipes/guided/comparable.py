@@ -54,6 +54,7 @@ class ComparablePair:
     used: np.ndarray
     sources: np.ndarray
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     @property
     def judging(self) -> bool:
@@ -101,8 +102,8 @@ class ComparablePair:
     def named_suspects(self, problem: Problem) -> list[str]:
         """A sentence for every suspect, or the first few, in the user's order and numbering."""
         sentences = [
-            f"anchor {row} (partial vertex {problem.given_anchors[row, 0]}, full vertex "
-            f"{problem.given_anchors[row, 1]}) contradicts the others and was not used"
+            f"anchor {problem.anchor_names[row]} (partial vertex {problem.given_anchors[row, 0]}, "
+            f"full vertex {problem.given_anchors[row, 1]}) contradicts the others and was not used"
             for row in sorted(problem.anchor_rows[self.suspects].tolist())
         ]
         return first_few(sentences)
@@ -116,6 +117,7 @@ def normalise_pair(
     sources = _sources(partial, problem.anchors)
     distances = AnchorDistances.measure(partial, full, problem.anchors[sources])
     notes: list[str] = []
+    warnings: list[str] = []
     judging = len(distances.anchors) >= _FEWEST_TO_JUDGE
     scale = robust_scale(distances) if judging else relative_scale(distances)
     if not np.isfinite(scale):
@@ -149,7 +151,7 @@ def normalise_pair(
             f"coordinates were multiplied by {scale:.4g}, as distances between the anchors tell"
         )
     if partial.area > _TOO_MUCH * full.area:
-        notes.append(
+        warnings.append(
             f"the area of {partial.name} is {partial.area / full.area:.3g} times that of "
             f"{full.name}, of which it should be a part; if they were swapped, swap them back"
         )
@@ -160,11 +162,12 @@ def normalise_pair(
     if orientation is not None and enough and orientation.alike(distances.anchors) < _OPPOSED:
         orientation = orientation.flipped()
         partial = trusted_mesh(partial.vertices, partial.faces[:, ::-1], partial.name)
-        notes.append(
+        warnings.append(
             f"the faces of {partial.name} and {full.name} are oriented oppositely at the anchors; "
             "those of one were flipped. If one shape is a mirror image, reflect it first"
         )
-    return ComparablePair(partial, full, distances, orientation, scale, used, sources, tuple(notes))
+    said = tuple(notes), tuple(warnings)
+    return ComparablePair(partial, full, distances, orientation, scale, used, sources, *said)
 
 
 def _sources(partial: Mesh, anchors: np.ndarray) -> np.ndarray:

@@ -88,10 +88,10 @@ def solve(problem: Problem, run: Run) -> Solution:
         warnings=(
             *doubts,
             *advice_on(looks.troubles),
-            *pair.notes,
+            *pair.warnings,
             *pair.named_suspects(problem),
-            *looks.warnings,
         ),
+        notes=(*pair.notes, *looks.notes),
         curves={**({"bending": first.course} if first.course else {}), **looks.curves},
         suspects=pair.suspects,
         scale=pair.scale,

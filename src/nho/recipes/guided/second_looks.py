@@ -49,7 +49,7 @@ class SecondLooks:
         Map that the operator proposed first.
     curves : dict
         Scores, look by look, and losses of the operator.
-    troubles, warnings : list of str
+    troubles, notes : list of str
         What went wrong with the operator, and which settings the meshes are too small for.
     """
 
@@ -69,7 +69,7 @@ class SecondLooks:
         self._score = -np.inf  # of the pose; known once there is something to compare it with
         self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []
-        self.warnings: list[str] = []
+        self.notes: list[str] = []
 
     def take(self) -> None:
         """By the operator where anchors are few, by own anchors where they are few or found.
@@ -140,7 +140,7 @@ class SecondLooks:
                 break
         self.curves.update(proposal.curves)
         self.troubles += proposal.troubles
-        self.warnings += proposal.warnings
+        self.notes += proposal.notes
 
     def _by_own_anchors(self, share: float) -> None:
         """Bend by given anchors and the most trusted places of the present pose."""

@@ -49,7 +49,7 @@ class SpectralProposal:
         Losses of the operator, by round.
     troubles : list of str
         Fits that broke down.
-    warnings : list of str
+    notes : list of str
         Settings that the meshes are too small for.
     """
 
@@ -63,7 +63,7 @@ class SpectralProposal:
         self._partial, self._full = shapes
         self._partial_laplacian, self._full_laplacian = laplacians
         self._anchored = anchored
-        recipe, self.warnings = fit_to_size(run.recipe(GuidedRecipe), *shapes)
+        recipe, self.notes = fit_to_size(run.recipe(GuidedRecipe), *shapes)
         self._recipe, self._run = recipe, run
         self.curves: dict[str, Curve] = {}
         self.troubles: list[str] = []

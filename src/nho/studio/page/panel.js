@@ -64,7 +64,7 @@ const panel = {
 
   newRow(key, page) {
     const row = element("li");
-    const dot = element("span", { className: "dot", textContent: String(key), title: "Double-click: rotate both shapes to it (F)" });
+    const dot = element("span", { className: "dot", title: "Double-click: rotate both shapes to it (F)" });
     dot.style.background = markColour(key);
     const name = element("input", { maxLength: 80, ariaLabel: "Name" });
     name.dataset.key = row.dataset.key = key;
@@ -150,7 +150,11 @@ const panel = {
     if (outcome.status !== "ok") rows.push(["Status", outcome.status]);
     find("#figures").replaceChildren(...rows.flatMap(([name, value]) => [
       element("dt", { textContent: name }), element("dd", { textContent: value })]));
-    find("#warnings").replaceChildren(...outcome.warnings.map((text) => element("li", { textContent: text })));
+    const listed = (texts) => texts.map((text) => element("li", { textContent: text }));
+    find("#warnings").replaceChildren(...listed(outcome.warnings));
+    find("#notes").hidden = !outcome.notes.length;
+    find("#notes summary").textContent = `${outcome.notes.length} note${outcome.notes.length === 1 ? "" : "s"}`;
+    find("#notes ul").replaceChildren(...listed(outcome.notes));
   },
 
   showLegend(view) {

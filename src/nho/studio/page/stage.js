@@ -94,30 +94,19 @@ class Stage {
     const view = this.view, pen = this.overlay.getContext("2d");
     pen.setTransform(view.dots, 0, 0, view.dots, 0, 0);
     pen.clearRect(0, 0, view.width, view.height);
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
     const places = this.places();
     places.sort((a, b) => b.hidden - a.hidden || this.page.isHighlighted(a.key) - this.page.isHighlighted(b.key));
     for (const place of places) this.drawMark(pen, place);
-    for (const place of places) if (place.key !== null && place.key === this.page.pointed()) this.drawName(pen, place);
+    for (const place of places) if (place.name && place.name.length > LONGEST_LABEL && place.key === this.page.pointed()) this.drawName(pen, place);
     if (this.overlay.matches(":focus-visible")) this.drawCrosshair(pen);
     if (this.ring) drawRing(pen, view.project(this.ring));
   }
 
   drawMark(pen, place) {
-    const chosen = this.page.isHighlighted(place.key);
-    pen.globalAlpha = place.hidden ? 0.28 : 1;
-    pen.beginPath();
-    pen.arc(place.x, place.y, chosen ? 11 : 9, 0, 2 * Math.PI);
-    pen.fillStyle = place.colour;
-    pen.fill();
-    pen.lineWidth = chosen ? 3 : 1.6;
-    pen.strokeStyle = place.suspect ? "#ff5252" : "#fff";
-    pen.stroke();
-    pen.fillStyle = "#fff";
-    pen.font = `600 ${place.label.length > 2 ? 8 : 10}px system-ui, sans-serif`;
-    pen.fillText(place.label, place.x, place.y + 0.5);
-    pen.globalAlpha = 1;
+    drawLabel(pen, place, {
+      label: place.label, fill: place.colour, large: this.page.isHighlighted(place.key),
+      stroke: place.suspect ? "#ff5252" : "#fff",
+    });
   }
 
   drawName(pen, place) {

@@ -10,7 +10,7 @@
       if (!state) return [];
       const suspects = suspectsOf(state);
       const marks = state.pairs.filter((pair) => pair[side]).map((pair) => ({
-        key: pair.key, at: pair[side].at, label: String(pair.key), name: pair.name,
+        key: pair.key, at: pair[side].at, label: pair.name, name: pair.name,
         colour: suspects.has(pair.key) ? "#c62828" : markColour(pair.key), suspect: suspects.has(pair.key),
       }));
       const next = state.suggestion && (side === "partial" ? state.suggestion.mark : state.suggestion.partner);
