@@ -125,32 +125,32 @@ ANCHORS = (
     _warned(
         "coordinates off the surface",
         lambda: _off_surface(0.02),
-        *("anchor points were projected", "mean distance", "(anchor 6)"),
+        *("anchor points were projected", "mean distance", "(anchor 7)"),
         told="projected; mean and largest distance are told",
         culprit="full",
     ),
     _warned(
         *("repeated anchor", lambda: _also(*PAIRS[2])),
-        *(f"anchor {len(PAIRS)} repeats anchor 2", "counted once"),
+        *(f"anchor {len(PAIRS) + 1} repeats anchor 3", "counted once"),
         told="counted once",
     ),
     _warned(
         *("two anchors with one partner", lambda: _changed(4, 1, PAIRS[9, 1])),
-        *("anchors 4 and 9 end at the same full vertex", "contradicts the others and was not used"),
+        *("anchors 5 and 10 end at the same full vertex", "contradicts the others and was not used"),
         told="kept, unless one contradicts the others",
     ),
     _warned(
-        *("wrong anchor", _wrong_one, "anchor 5", "contradicts the others and was not used"),
+        *("wrong anchor", _wrong_one, "anchor 6", "contradicts the others and was not used"),
         told="with 8 anchors or more, one that contradicts the others is named and not used",
     ),
     _refused(
         *("anchor outside of the mesh", lambda: _changed(3, 0, N)),
-        *(f"anchor 3 refers to vertex {N}", f"0 to {N - 1}", "count from 0"),
+        *(f"anchor 4 refers to vertex {N}", f"0 to {N - 1}", "count from 0"),
         told="anchor, index and range are named; indices count from 0",
     ),
     _refused(
         *("anchor outside of the full mesh", lambda: _changed(3, 1, -2)),
-        *("anchor 3 refers to vertex -2", "count from 0"),
+        *("anchor 4 refers to vertex -2", "count from 0"),
         told="likewise",
     ),
     _refused(
@@ -175,12 +175,12 @@ ANCHORS = (
     ),
     _refused(
         *("anchor on a spike", _on_spike),
-        *(f"anchor 4 refers to vertex {PAIRS[4, 0]}", "is a spike", "pick another vertex"),
+        *(f"anchor 5 refers to vertex {PAIRS[4, 0]}", "is a spike", "pick another vertex"),
         told="the vertex lies far off the surface; pick another vertex",
     ),
     _refused(
         *("contradicting anchors", lambda: _also(PAIRS[2, 0], PAIRS[3, 1])),
-        *(f"anchors 2 and {len(PAIRS)} contradict each other", "remove the wrong one"),
+        *(f"anchors 3 and {len(PAIRS) + 1} contradict each other", "remove the wrong one"),
         told="one partial vertex with two partners; remove the wrong one",
     ),
     _refused(
@@ -196,7 +196,7 @@ ANCHORS = (
     ),
     _refused(
         *("anchor with decimals", lambda: Given(anchors=PAIRS + np.array([0.5, 0]))),
-        *("anchor 0 is", "not a pair of vertex indices; give whole numbers"),
+        *("anchor 1 is", "not a pair of vertex indices; give whole numbers"),
         told="give vertex indices",
     ),
     _refused(
@@ -213,17 +213,17 @@ ANCHORS = (
     ),
     _refused(
         *("coordinates far off the surface", lambda: _off_surface(1.0)),
-        *("anchor 6 lies", "check units (mm or m) and axes"),
+        *("anchor 7 lies", "check units (mm or m) and axes"),
         told="farther than a tenth of the diagonal; check units and axes",
     ),
     _refused(
         *("NaN in anchor coordinates", lambda: _impossible_position(np.nan)),
-        *("anchor 3 has no finite position", "correct or remove it"),
+        *("anchor 4 has no finite position", "correct or remove it"),
         told="the anchor is named; correct it",
     ),
     _refused(
         *("anchor coordinates too large", lambda: _impossible_position(1e200)),
-        *("anchor 3 has no finite position", "correct or remove it"),
+        *("anchor 4 has no finite position", "correct or remove it"),
         told="likewise",
     ),
     _refused(

@@ -191,14 +191,14 @@ LANDMARKS = (
         a_json='{"pairs": []}',
     ),
     _refused(
-        *("landmark in a face outside of the mesh", "a.txt: anchor 0 refers to face 99999"),
+        *("landmark in a face outside of the mesh", "a.txt: anchor 1 refers to face 99999"),
         "count from 0",
         told="anchor, index and range are named; polygons are split into triangles first",
         a_txt="[[99999, 1, 0]]",
         b_txt="[[0, 1, 0]]",
     ),
     _refused(
-        *("landmark outside of its face", "a.txt: anchor 0 has the weights 0.9, 0.9, -0.8"),
+        *("landmark outside of its face", "a.txt: anchor 1 has the weights 0.9, 0.9, -0.8"),
         "correct or remove it",
         told="weights that are negative or do not sum to 1",
         a_txt="[[0, 0.9, 0.9]]",

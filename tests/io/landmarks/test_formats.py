@@ -130,7 +130,7 @@ VERSION_1 = {
 )
 def test_all_versions_of_ljson_say_the_same(read, content):
     found = read(content, "l.ljson")
-    assert found.names == ("eye 0", "eye 1", "nose", "3")
+    assert found.names == ("eye 0", "eye 1", "nose", "4")
     assert found.defined.tolist() == [True, False, True, True]
     assert found.position[[0, 2, 3]].tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
 
@@ -216,7 +216,7 @@ def test_a_sentinel_in_one_coordinate_is_a_number(read):
 def test_the_list_alone_is_json_too(read):
     entries = [{"name": "a", "vertex": 3}, {"face": 1, "barycentric": [0.5, 0.5, 0]}, {"name": "b"}]
     found = read(entries, "j.json")
-    assert found.names == ("a", "1", "b") and found.kind.tolist() == ["vertex", "face", ""]
+    assert found.names == ("a", "2", "b") and found.kind.tolist() == ["vertex", "face", ""]
 
 
 def test_names_become_one_printable_line(read):

@@ -94,7 +94,7 @@ def test_one_point_off_is_a_wrong_point_and_not_another_unit():
     wrong = marks(FULL)
     wrong.position[2] += [0, 0, 60.0]
     told = message(marks(PARTIAL), wrong)
-    assert "anchor 2 lies" in told and "correct or remove this one" in told
+    assert "anchor 3 lies" in told and "correct or remove this one" in told
 
 
 def test_points_that_nothing_known_explains_get_the_general_advice():

@@ -53,7 +53,7 @@ def test_many_left_over_names_are_cut_short():
 def test_without_enough_names_the_order_pairs_and_that_is_told(first, second, why):
     pairs = pair_up(listed([1, 2, 3], first), listed([10, 20, 30], second, "template.pp"))
     assert paired(pairs) == [(1, 10), (2, 20), (3, 30)]
-    assert pairs.names == tuple(first or second or "012")
+    assert pairs.names == tuple(first or second or "123")
     assert len(pairs.notes) == 1 and f"paired by order, since {why}" in pairs.notes[0]
 
 
@@ -76,7 +76,7 @@ def test_lists_that_cannot_be_paired_for_sure_are_refused(first, second, parts):
 
 def test_missing_points_hold_their_place_in_the_order():
     pairs = pair_up(listed([1, -1, 3]), listed([10, 20, -1], (), "template.pp")).complete()
-    assert paired(pairs) == [(1, 10)] and pairs.names == ("0",)
+    assert paired(pairs) == [(1, 10)] and pairs.names == ("1",)
     assert "scan.pp: 1 of 3 points on the partial shape not set, left out (1)" in pairs.notes
     assert "template.pp: 1 of 3 points on the full shape not set, left out (2)" in pairs.notes
 

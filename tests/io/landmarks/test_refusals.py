@@ -59,7 +59,7 @@ from tests.io.landmarks.shapes import PARTIAL
             ["'a'", "point 1 of 1"],
         ),
         ([[1.5, 2.5, 3.5]], "w.txt", ["point 0 is 1.5, 2.5, 3.5", "Point On Triangle"]),
-        ([[1, 0.9, 0.9]], "w.txt", ["anchor 0", "weights"]),
+        ([[1, 0.9, 0.9]], "w.txt", ["anchor 1", "weights"]),
         ("partial,full\n0,1\n", "w.txt", ["line 1", ".csv"]),
         ('{"a": [0, 0, 1], "a": [1, 0, 1]}', "w.txt", ["'a' stands twice"]),
         ("a,b\n1,2\n", "t.csv", ["the columns are a, b", "name,x,y,z"]),
