@@ -165,12 +165,12 @@ ANCHORS = (
     ),
     _refused(
         *("anchor on an unreferenced vertex", _on_loose_vertex),
-        *(f"anchor {len(PAIRS)} refers to vertex {N}", "pick a vertex on the surface"),
+        *(f"anchor {len(PAIRS) + 1} refers to vertex {N}", "pick a vertex on the surface"),
         told="pick a vertex on the surface",
     ),
     _refused(
         *("anchor on a removed vertex", _on_removed_vertex),
-        *(f"anchor {len(PAIRS)} refers to vertex {N}", "pick another vertex"),
+        *(f"anchor {len(PAIRS) + 1} refers to vertex {N}", "pick another vertex"),
         told="all its faces were dropped; pick another vertex",
     ),
     _refused(

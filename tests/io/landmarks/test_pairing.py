@@ -77,8 +77,8 @@ def test_lists_that_cannot_be_paired_for_sure_are_refused(first, second, parts):
 def test_missing_points_hold_their_place_in_the_order():
     pairs = pair_up(listed([1, -1, 3]), listed([10, 20, -1], (), "template.pp")).complete()
     assert paired(pairs) == [(1, 10)] and pairs.names == ("1",)
-    assert "scan.pp: 1 of 3 points on the partial shape not set, left out (1)" in pairs.notes
-    assert "template.pp: 1 of 3 points on the full shape not set, left out (2)" in pairs.notes
+    assert "scan.pp: 1 of 3 points on the partial shape not set, left out (2)" in pairs.notes
+    assert "template.pp: 1 of 3 points on the full shape not set, left out (3)" in pairs.notes
 
 
 def write(folder, name, rows):
