@@ -87,12 +87,7 @@ def bench_command(
     ] = 0,
     vertices: Annotated[
         int,
-        typer.Option(
-            "--vertices",
-            min=0,
-            help="Presets solve larger shapes on about so many vertices, answers are for all of "
-            "them; 0 = as studies and presets choose.",
-        ),
+        typer.Option("--vertices", min=0, help="Presets solve on about so many; 0 = their choice."),
     ] = 0,
     seeds: Annotated[
         str,
@@ -239,8 +234,7 @@ def _command(request: StudyRequest, out: Path) -> str:
     words += ["--data DIR"] if request.data else []
     words += [f"--families {','.join(request.families)}"]
     words += [f"--methods {','.join(request.methods)}"] if request.methods else []
-    words += ["--quick"] if request.quick else []
-    words += ["--as-given"] if request.as_given else []
+    words += ["--quick"] * request.quick + ["--as-given"] * request.as_given
     words += ["--checkpoints FILES"] if request.checkpoints else []
     if request.region_truth != "usual":
         words += [f"--region-truth {request.region_truth}"]
