@@ -63,27 +63,24 @@ def bench_command(
     ] = False,
     as_given: Annotated[
         bool,
-        typer.Option(
-            "--as-given",
-            help="Main tables: use the input as given, neither normalised nor rotated.",
-        ),
+        typer.Option("--as-given", help="Main tables: input neither normalised nor rotated."),
     ] = False,
+    rotations: Annotated[
+        int, typer.Option("--rotations", min=1, help="Main tables: trials with rotated input.")
+    ] = StudyRequest.rotations,
     checkpoints: Annotated[
         str,
         typer.Option(
             "--checkpoints",
             metavar="FILE,...",
-            help="Main tables: checkpoint files of learned methods, comma-separated; default: the "
-            "shipped ones.",
+            help="Main tables: files for learned methods; default: the shipped ones.",
         ),
     ] = "",
     region_truth: RegionTruth = "usual",
     every: Annotated[int, typer.Option("--every", min=1, help="Only every n-th pair.")] = 1,
     pairs: Annotated[
         int,
-        typer.Option(
-            "--pairs", min=0, help="At most so many pairs of a family, evenly spread; 0 = all."
-        ),
+        typer.Option("--pairs", min=0, help="At most so many of a family, evenly spread; 0 = all."),
     ] = 0,
     vertices: Annotated[
         int,
@@ -205,6 +202,7 @@ def bench_command(
         pairs,
         _integers(seeds, "--seeds"),
         as_given,
+        rotations,
         checkpoints,
         vertices,
         region_truth,
@@ -235,6 +233,8 @@ def _command(request: StudyRequest, out: Path) -> str:
     words += [f"--families {','.join(request.families)}"]
     words += [f"--methods {','.join(request.methods)}"] if request.methods else []
     words += ["--quick"] * request.quick + ["--as-given"] * request.as_given
+    if request.rotations != StudyRequest.rotations:
+        words += [f"--rotations {request.rotations}"]
     words += ["--checkpoints FILES"] if request.checkpoints else []
     if request.region_truth != "usual":
         words += [f"--region-truth {request.region_truth}"]

@@ -21,7 +21,6 @@ from nho.lab.bench.scores import (
 )
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.confidence import reliability
-from nho.lab.bench.studies.main_tables import ROTATIONS
 from nho.lab.bench.studies.pictures import case_of
 from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.tasks import KEYS, MatchTask
@@ -97,13 +96,15 @@ def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path, no_d
     request = StudyRequest(None, ("synthetic",), ("nearest",), every=20)
     tasks = STUDIES["main"].plan(request)
     settings = {(task.conditions.input_scale, task.conditions.rotate) for task in tasks}
-    seeds = (None, *ROTATIONS)
+    seeds = (None, 1, 2, 3)
     assert settings == {(scale, seed) for scale in ("default", "normalised") for seed in seeds}
     errors = {None: 1.0, 1: 1.0, 2: 2.0, 3: 6.0}
     rows = [made_up(task, errors[task.conditions.rotate]) for task in tasks]
     table = STUDIES["main"].report(request, rows, tmp_path).tables[0]
     values = [cell.value for cell in cells(table, 0, "nearest")]
     assert values == pytest.approx([1.0, 3.0, 1.0, 3.0, 2.0])
+    once = STUDIES["main"].plan(replace(request, rotations=1))
+    assert {task.conditions.rotate for task in once} == {None, 1}
 
 
 def test_main_shows_cuts24_as_printed_beside_the_cuts_of_shrec16(tmp_path, no_drawing):

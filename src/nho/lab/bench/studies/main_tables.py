@@ -41,7 +41,6 @@ _USUAL = (
     *("anchor-distance", "anchor-distance+zoomout", "anchor-distance+arap"),
 )
 _SIDE_BY_SIDE = 4  # families in one table
-ROTATIONS = (1, 2, 3)  # seeds; the paper averages three trials too
 SETTINGS = tuple(
     (scale, rotation) for scale in ("default", "normalised") for rotation in (False, True)
 )
@@ -53,11 +52,11 @@ _AVERAGE = ("average", "average")
 def plan(request: StudyRequest) -> list[MatchTask]:
     """Every method on every pair, as it comes and normalised, unrotated and rotated."""
     methods = request.methods or (_QUICK if request.quick else _USUAL)
-    rotations = ROTATIONS[:1] if request.quick else ROTATIONS
+    rotations = 1 if request.quick else request.rotations
     conditions = [
         Conditions(input_scale=scale, rotate=seed)
         for scale in ("default", "normalised")
-        for seed in (None, *rotations)
+        for seed in (None, *range(1, rotations + 1))
     ]
     if request.as_given:
         conditions = conditions[:1]

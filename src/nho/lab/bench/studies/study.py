@@ -39,6 +39,8 @@ class StudyRequest:
         Of the settings, where a study speaks of seeds.
     as_given : bool
         Main tables without the normalised and rotated input settings.
+    rotations : int
+        Main tables: random rotations whose mean is the rotated setting; the paper has three.
     checkpoints : str
         Main tables: files or folders of weights for learned methods; empty = those shipped.
     vertices : int
@@ -57,6 +59,7 @@ class StudyRequest:
     most: int = 0
     seeds: tuple[int, ...] = (0,)
     as_given: bool = False
+    rotations: int = 3
     checkpoints: str = ""
     vertices: int = 0
     region_truth: str = "usual"
