@@ -70,11 +70,11 @@ def cells(table, section, row):
 def test_a_study_has_tables_and_figures_of_its_rows(name, quick, tmp_path, request):
     if quick:
         request.getfixturevalue("no_drawing")
-    asked = StudyRequest(None, ("synthetic",), quick=quick)
-    tasks = STUDIES[name].plan(asked)
+    asked = StudyRequest(None, ("synthetic",), quick=quick, vertices=500)
+    tasks = STUDIES[name].tasks(asked)
     keys = [tuple(task.keys.values()) for task in tasks]
     assert len(set(keys)) == len(keys), "a run is asked for twice"
-    found = STUDIES[name].report(asked, [made_up(task) for task in tasks], tmp_path)
+    found = STUDIES[name].findings(asked, [made_up(task) for task in tasks], tmp_path)
     assert found.tables
     assert {path.suffix for path in found.figures} in (set(), {".svg", ".pdf", ".png"})
     assert all(path.stat().st_size > 1000 for path in found.figures)

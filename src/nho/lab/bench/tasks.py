@@ -187,10 +187,10 @@ class MatchTask:
 
 def as_planned(row: Mapping[str, str], vertices: int) -> dict[str, str]:
     """The row of a task `solved_on` so many vertices, named as if it were not."""
-    changes = shlex.split(row["changes"])
-    if vertices and changes[:1] == [_solved_on(vertices)]:
-        changes = changes[1:]
-    return {**row, "changes": shlex.join(changes)}
+    changes = shlex.split(row.get("changes", ""))
+    if not vertices or changes[:1] != [_solved_on(vertices)]:
+        return dict(row)
+    return {**row, "changes": shlex.join(changes[1:])}
 
 
 def _solved_on(vertices: int) -> str:
