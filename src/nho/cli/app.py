@@ -29,6 +29,8 @@ COMMANDS = {
     "anchors": "Make and convert anchors.",
     "transfer": "Transfer labels, numbers, colours, texture and landmarks to the other shape.",
     "fit": "Deform FULL onto PARTIAL: the whole template in the pose and unit of the scan.",
+    "complete": "Complete SCAN by TEMPLATE: what was measured, and a prediction of the rest.",
+    "mirror": "Mirror MESH, at its own plane of symmetry or at a plane of the axes.",
     "eval": "Compare RESULT with a known map: geodesic error and region scores.",
     "bench": "Measure methods on data sets: every table and figure of the paper, and our own.",
     "train": "Train the network of a learned method on generated shapes, on one core.",
@@ -38,7 +40,7 @@ COMMANDS = {
     "doctor": "Show versions and threads, and check in a few seconds that a small match works.",
     "cache": "Show or clear what is kept on disk to save time.",
 }
-_MODULES = {"eval": "evaluate", "fit": "transfer"}  # where not named alike
+_MODULES = {"eval": "evaluate", "fit": "transfer", "mirror": "complete"}  # where not named alike
 
 
 def load(name: str) -> Any:

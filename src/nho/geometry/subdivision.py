@@ -56,11 +56,11 @@ def subdivided(mesh: Mesh, count: int) -> Subdivided:
             # A tie goes to the edge that comes first.
             chosen = np.sort(np.argsort(-mesh.edge_lengths, kind="stable")[:missing])
         steps.append(mesh.edges[chosen])
-        mesh = _with_middles(mesh, chosen)
+        mesh = with_middles(mesh, chosen)
     return Subdivided(mesh, tuple(steps))
 
 
-def _with_middles(mesh: Mesh, chosen: np.ndarray) -> Mesh:
+def with_middles(mesh: Mesh, chosen: np.ndarray) -> Mesh:
     """Split the chosen edges, and the triangles beside them in two, three or four."""
     start, end = mesh.edges[chosen].T
     along = mesh.vertices[end] - mesh.vertices[start]

@@ -6,6 +6,7 @@
 """
 
 from nho.transfer.carry import Side, Transfer
+from nho.transfer.completion import Completion, complete
 from nho.transfer.fit import Fit, fit_template
 from nho.transfer.landmarks import CarriedLandmarks, carry_landmarks
 from nho.transfer.map_files import write_map
@@ -15,11 +16,13 @@ from nho.transfer.values import Carried
 __all__ = [
     "Carried",
     "CarriedLandmarks",
+    "Completion",
     "Fit",
     "Side",
     "SurfaceMap",
     "Transfer",
     "carry_landmarks",
+    "complete",
     "fit_template",
     "load_for",
     "write_map",

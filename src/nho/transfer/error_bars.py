@@ -1,9 +1,10 @@
 """How far off a point of the template is on the scan: measured ones by confidence, others by reach.
 
-Errors of landmarks have a long tail, and experts' own errors are in it. Their logarithm is close
-to normal, so an error bar is a median and a spread. All lengths are shares of the square root of
-the template's area, in its size on the scan. docs/shapes.md shows how well the bars hold on
-individuals that were left out of the fit of these numbers.
+Errors of landmarks have a long tail, and experts' own errors are in it. Two quantiles, 68 and 95 %,
+are fitted to errors at landmarks that experts placed on skulls, as powers of what is known of a
+point; between and beyond them the logarithm of an error is taken for normal. All lengths are shares
+of the square root of the template's area, in its size on the scan. docs/shapes.md shows how well
+the bars hold on individuals that were left out of the fit of these numbers.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ import numpy as np
 from scipy.special import ndtr
 
 RADIUS = 0.03  # confidence is the chance to be less than this off
-_MEASURED = (-5.60, 0.07, 0.87)  # median = exp(a) (-log confidence)^b, and the spread of logarithms
-_PREDICTED = (-3.61, 0.42, 0.61)  # median = exp(a) (distance + _NEAR)^b
+# Logarithm of the factor, and power, of the quantiles of 68 and 95 %:
+_MEASURED = ((-5.058, 0.097), (-3.102, 0.358))  # of -log(confidence)
+_PREDICTED = ((-3.337, 0.381), (-2.932, 0.272))  # of the distance to what was measured, plus _NEAR
 _NEAR = 0.05
+_SEEN = (0.05, 0.992)  # beyond these confidences there was nothing to fit
+_SURFACE, _SURFACE_MIRRORED = (0.016, 0.37), (0.0047, 0.12)  # factor and power of that distance
 _Z68, _Z95 = 0.4677, 1.6449  # one-sided quantiles of the normal distribution
 
 
@@ -52,9 +56,8 @@ def of_measured(confidence: np.ndarray, unit: float) -> ErrorBars:
     unit : float
         Square root of the template's area, in its size and unit on the scan.
     """
-    a, b, spread = _MEASURED
-    doubt = -np.log(np.clip(confidence, 1e-6, 1 - 1e-6))
-    return _bars(np.exp(a) * doubt**b, spread, unit, confidence)
+    doubt = -np.log(np.clip(confidence, *_SEEN))
+    return _bars(*_quantiles(_MEASURED, doubt), unit, confidence)
 
 
 def of_predicted(distance: np.ndarray, unit: float, chance: float = 1.0) -> ErrorBars:
@@ -67,15 +70,37 @@ def of_predicted(distance: np.ndarray, unit: float, chance: float = 1.0) -> Erro
     chance : float
         That the scan lies in the right place at all.
     """
-    a, b, spread = _PREDICTED
-    median = np.exp(a) * (distance + _NEAR) ** b
+    median, spread = _quantiles(_PREDICTED, distance + _NEAR)
     return _bars(median, spread, unit, chance * ndtr(np.log(RADIUS / median) / spread))
 
 
-def _bars(median: np.ndarray, spread: float, unit: float, confidence: np.ndarray) -> ErrorBars:
+def _quantiles(
+    fitted: tuple[tuple[float, float], tuple[float, float]], of: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) medians of errors and spreads of their logarithms."""
+    low, high = (factor + power * np.log(of) for factor, power in fitted)
+    spread = (high - low) / (_Z95 - _Z68)
+    return np.exp(low - _Z68 * spread), spread
+
+
+def _bars(median: np.ndarray, spread: np.ndarray, unit: float, confidence: np.ndarray) -> ErrorBars:
     return ErrorBars(
         expected=unit * median * np.exp(spread**2 / 2),
         standard=unit * median * np.exp(_Z68 * spread),
         limit_95=unit * median * np.exp(_Z95 * spread),
         confidence=np.asarray(confidence, dtype=np.float64),
     )
+
+
+def surface_error(distance: np.ndarray, mirrored: np.ndarray) -> np.ndarray:
+    """(n,) how far predicted vertices are from the true surface: 68 % are nearer than this.
+
+    In shares of the root of the template's area, as is the (n,) distance to what was measured.
+
+    Parameters
+    ----------
+    mirrored : (n,) bool array
+        What follows the other side of a symmetric shape.
+    """
+    (own, growth), (other, slower) = _SURFACE, _SURFACE_MIRRORED
+    return np.where(mirrored, other * distance**slower, own * distance**growth)
