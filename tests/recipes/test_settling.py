@@ -34,7 +34,8 @@ def pair_of(whole, bend: float, anchors: int = 15) -> tuple[ComparablePair, np.n
 
 def after(pair: ComparablePair, pose: np.ndarray) -> np.ndarray:
     bending = Bending(pair.partial, pair.full, pair.distances)
-    return settled(pose, pair, bending, laplacian(pair.partial, "robust"))
+    every = np.ones(pair.partial.n_vertices, dtype=bool)
+    return settled(pose, pair, bending, laplacian(pair.partial, "robust"), every)
 
 
 def off(pair: ComparablePair, positions: np.ndarray, true: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.geometry.closest import FacingSearch
-from nho.geometry.mesh import BoolArray, Mesh
+from nho.geometry.mesh import BoolArray, Mesh, trusted_mesh
 from nho.geometry.surface import SurfacePoints
 
 _TRIED = 12  # triangles per vertex: the partial shape may be meshed much finer than the full one
@@ -44,11 +44,21 @@ class Coverage:
 
 def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
     """Project the full shape's vertices to the partial surface bent to (n, 3) positions."""
+    if not partial.n_faces:
+        n = full.n_vertices
+        return Coverage(np.full(n, np.inf), np.zeros(n, dtype=bool), np.zeros(n))
     bent = partial.moved(positions)
     found, closest = FacingSearch(bent, tried=_TRIED)(full.vertices)
     gap = np.linalg.norm(closest - full.vertices, axis=1) / full.mean_edge_length
     agreement = (bent.face_normals[found.face] * full.vertex_normals).sum(axis=1)
     return Coverage(gap, on_boundary(partial, found), agreement)
+
+
+def part_within(mesh: Mesh, inside: np.ndarray) -> Mesh:
+    """The same vertices, and those faces alone whose corners are all ``inside`` (n bool)."""
+    if inside.all():
+        return mesh
+    return trusted_mesh(mesh.vertices, mesh.faces[inside[mesh.faces].all(axis=1)], mesh.name)
 
 
 def on_boundary(mesh: Mesh, points: SurfacePoints) -> BoolArray:

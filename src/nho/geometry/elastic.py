@@ -79,6 +79,12 @@ class Elastic:
         relative: FloatArray = np.sqrt(misfit / size)
         return relative
 
+    def averaged(self, values: np.ndarray, rounds: int) -> np.ndarray:
+        """(n,) values, averaged with those of the neighbours so many times."""
+        for _ in range(rounds):
+            values = (values + self._average @ values) / 2
+        return values
+
     def rotations(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
         around = (self._below @ positions).reshape(3, -1, 3)  # axis of the rest edge, vertex, axis

@@ -31,6 +31,12 @@ class SurfacePoints:
     def __getitem__(self, rows: np.ndarray | slice) -> SurfacePoints:
         return SurfacePoints(self.face[rows], self.barycentric[rows])
 
+    def where(self, kept: np.ndarray) -> SurfacePoints:
+        """The same with no point where ``kept`` (n bool) is false."""
+        return SurfacePoints(
+            np.where(kept, self.face, -1), np.where(kept[:, None], self.barycentric, np.nan)
+        )
+
     @classmethod
     def none(cls, count: int) -> SurfacePoints:
         """No point, ``count`` times."""

@@ -14,7 +14,7 @@ from scipy.spatial import cKDTree
 
 from nho.geometry.alignment import nearest_rotation
 from nho.geometry.closest import FacingSearch
-from nho.geometry.coverage import coverage
+from nho.geometry.coverage import coverage, on_boundary
 from nho.geometry.icp import aligned_by_icp
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
@@ -60,6 +60,10 @@ def with_loose_pieces(
         f"{problem.partial.given.name}: {one} ({piece.n_vertices} vertices) moved with the rest; "
         "an anchor on each would be more certain"
     )
+    overlap = solution.overlap
+    if overlap is not None:
+        over = on_boundary(full, points) & (gap > NORMAL_WEIGHT * full.mean_edge_length)
+        overlap = np.concatenate([overlap, np.where(over | (gap > 2 * _HALF), 0.0, 1.0)])
     carried = replace(
         solution,
         points=SurfacePoints(
@@ -69,6 +73,7 @@ def with_loose_pieces(
         confidence=np.concatenate([solution.confidence, confidence]),
         region_score=score,
         notes=(*solution.notes, note),
+        overlap=overlap,
         signals=None,
     )
     return replace(problem, partial=problem.partial.with_loose()), carried

@@ -16,7 +16,7 @@ from nho.pipeline.second_opinion import second_opinion
 from nho.problem.alternative import Alternative
 from nho.problem.anchor_diagnosis import diagnose
 from nho.problem.preparation import AnchorsLike, Problem, prepare
-from nho.problem.result import MatchResult
+from nho.problem.result import HAS_PARTNER, MatchResult
 from nho.problem.solution import Solution, Solver
 from nho.progress import ProgressCallback
 from nho.recipes import paper
@@ -98,8 +98,11 @@ def diagnosing(solver: Solver) -> Solver:
 def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -> MatchResult:
     """The solution on the meshes as given."""
     partial, full = problem.partial, problem.full
-    points = problem.given_points(solution.points)
-    nearest = solution.points.nearest_vertex(full.mesh)
+    overlap, found = solution.overlap, solution.points
+    if overlap is None:
+        overlap = np.ones(len(found))
+    found = found.where(overlap >= HAS_PARTNER)
+    points, nearest = problem.given_points(found), found.nearest_vertex(full.mesh)
     score = full.to_given(solution.region_score, 0.0)
     suspects = tuple(sorted(problem.anchor_rows[solution.suspects].tolist()))
     last = solution.next_anchor
@@ -122,4 +125,5 @@ def to_result(problem: Problem, solution: Solution, timings: dict[str, float]) -
         next_anchor=int(partial.given_of_solver[last]) if last >= 0 else -1,
         chance=solution.chance,
         anchor_names=problem.anchor_names,
+        overlap=partial.to_given(overlap, 0.0),
     )

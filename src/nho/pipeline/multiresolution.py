@@ -8,7 +8,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.coarsening import Coarse, coarsened
-from nho.geometry.coverage import coverage
+from nho.geometry.coverage import coverage, part_within
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.pipeline.upsampling import carried_images, facing, located, on_surface
 from nho.problem.preparation import PreparedShape, Problem
@@ -124,9 +124,13 @@ def upsample(problem: Problem, pair: CoarsePair, solution: Solution, pool: Worke
     side = facing(pair.partial.mesh, coarse_images, solution.points, pair.full.mesh)
     points = on_surface(partial, images, full, side, pool)
     score = located(full, pair.full, pool).interpolate(pair.full.mesh, solution.region_score)
+    overlap = solution.overlap
+    if overlap is not None:
+        overlap = places.interpolate(pair.partial.mesh, overlap)
     if solution.region_is_coverage:
         coarse_edge = pair.full.mesh.mean_edge_length
-        score = _covered_anew(partial, points.positions(full), full, score, coarse_edge, pool)
+        part = partial if overlap is None else part_within(partial, overlap >= 0.5)
+        score = _covered_anew(part, points.positions(full), full, score, coarse_edge, pool)
     last, signals = solution.next_anchor, solution.signals
     sizes = [
         f"{len(coarse.vertex)} of {len(mesh.vertices)} vertices of {mesh.name}"
@@ -144,6 +148,7 @@ def upsample(problem: Problem, pair: CoarsePair, solution: Solution, pool: Worke
         notes=(*solution.notes, note),
         next_anchor=int(pair.partial.vertex[last]) if last >= 0 else -1,
         signals=None if signals is None else places.interpolate(pair.partial.mesh, signals),
+        overlap=overlap,
     )
 
 

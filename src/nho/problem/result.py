@@ -13,6 +13,7 @@ from nho.errors import InputError, MissingFile
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.problem.alternative import STACKED, Alternative, stacked, unstacked
+from nho.problem.result_checks import check_arrays, check_description
 from nho.problem.result_methods import ResultMethods
 from nho.problem.solution import Curve
 from nho.runtime.input_file import SMALL, blaming, read_bytes
@@ -21,7 +22,8 @@ from nho.settings import Settings
 
 DESCRIPTION = "result.json"  # everything but the arrays
 FORMER_DESCRIPTION = "settings.json"  # the same file in older results
-ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "region", "region_score")
+ARRAYS = ("vertex_map", "face", "barycentric", "confidence", "overlap", "region", "region_score")
+HAS_PARTNER = 0.5  # overlap from which a vertex is given a match
 
 
 class ResultSummary(TypedDict):
@@ -48,6 +50,9 @@ class MatchResult(ResultMethods):
         Its weights in that face; NaN = no match.
     confidence : (n_partial,) float array
         0 (do not trust) to 1.
+    overlap : (n_partial,) float array
+        Probability, 0 to 1, that the vertex has a partner on the full shape at all; below one half
+        it has no match.
     region : (n_full,) bool array
         Vertices of the full mesh that the partial shape covers.
     region_score : (n_full,) float array
@@ -98,6 +103,11 @@ class MatchResult(ResultMethods):
     alternatives: tuple[Alternative, ...] = ()
     meshes: tuple[Mesh, Mesh] | Path | None = field(default=None, compare=False)
     anchor_names: tuple[str, ...] = ()
+    overlap: np.ndarray = None  # type: ignore[assignment]  # default: 1 where there is a match
+
+    def __post_init__(self) -> None:
+        if self.overlap is None:
+            object.__setattr__(self, "overlap", (self.vertex_map >= 0).astype(np.float64))
 
     @property
     def points(self) -> SurfacePoints:
@@ -170,7 +180,9 @@ class MatchResult(ResultMethods):
         try:
             with blaming(folder / "result.npz"):
                 arrays, about = _both_files(folder)
-            _check({name: arrays[name] for name in ARRAYS if name in arrays})
+            if "overlap" not in arrays and "vertex_map" in arrays:  # of an older version
+                arrays["overlap"] = (arrays["vertex_map"] >= 0).astype(np.float64)
+            check_arrays({name: arrays[name] for name in ARRAYS if name in arrays}, ARRAYS)
             result = cls(
                 **{name: arrays[name] for name in ARRAYS},
                 anchors=np.array(about["anchors"], dtype=np.int64).reshape(-1, 2),
@@ -188,7 +200,7 @@ class MatchResult(ResultMethods):
                 meshes=folder,
                 anchor_names=tuple(map(str, about.get("anchor_names", []))),
             )
-            _check_description(result)
+            check_description(result)
             return result
         except MissingFile as error:
             raise InputError(
@@ -249,54 +261,3 @@ def finite_or_none(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-def _check_description(result: MatchResult) -> None:
-    """Raise unless what came from JSON can be computed with and fits the arrays."""
-    n_partial, n_full = len(result.vertex_map), len(result.region)
-    curves = list(result.curves.values())
-    fits = {
-        "anchors": bool(((result.anchors >= 0) & (result.anchors < (n_partial, n_full))).all()),
-        "anchor_names": len(result.anchor_names) in (0, len(result.anchors)),
-        "suspect_anchors": all(0 <= row < len(result.anchors) for row in result.suspect_anchors),
-        "next_anchor": result.next_anchor == -1 or 0 <= result.next_anchor < n_partial,
-        "scale": 0 < result.scale < float("inf"),
-        "chance": 0 <= result.chance <= 1,
-        "alternatives": all(0 <= each.chance <= 1 for each in result.alternatives),
-        "timings": all(isinstance(seconds, int | float) for seconds in result.timings.values()),
-        "curves": all(isinstance(curve, list) for curve in curves)
-        and all(isinstance(step, dict) for curve in curves for step in curve),
-    }
-    for name, fit in fits.items():
-        if not fit:
-            raise InputError(
-                f"{name!r} in result.json is invalid or contradicts result.npz; run the match again"
-            )
-
-
-def _check(arrays: dict[str, np.ndarray]) -> None:
-    """Raise unless the arrays have the kinds and shapes of the contract."""
-    for name in ARRAYS:
-        if name not in arrays or arrays[name].ndim == 0:
-            raise InputError(f"array {name!r} of result.npz is missing; run the match again")
-    n_partial, n_full = arrays["vertex_map"].shape[0], arrays["region"].shape[0]
-    shapes = {
-        "vertex_map": ("i", (n_partial,)),
-        "face": ("i", (n_partial,)),
-        "barycentric": ("f", (n_partial, 3)),
-        "confidence": ("f", (n_partial,)),
-        "region": ("b", (n_full,)),
-        "region_score": ("f", (n_full,)),
-    }
-    for name, (kind, shape) in shapes.items():
-        if arrays[name].dtype.kind != kind or arrays[name].shape != shape:
-            raise InputError(
-                f"array {name!r} of result.npz has type {arrays[name].dtype} and shape "
-                f"{arrays[name].shape}, expected type {kind!r} and shape {shape}; run the match "
-                "again"
-            )
-    if len(arrays["vertex_map"]) and arrays["vertex_map"].max() >= n_full:
-        raise InputError("vertex_map points beyond the full mesh; run the match again")
-    for name in ("vertex_map", "face"):
-        if (arrays[name] < -1).any():
-            raise InputError(f"{name} has an index below -1; run the match again")

@@ -49,6 +49,8 @@ class Solution:
         Probability that the partial shape lies in the right place as a whole, as far as known.
     placement : (k,) float array, optional
         What that was computed from.
+    overlap : (n_partial,) float array, optional
+        Probability that a vertex has a partner at all; it has one by default.
     """
 
     points: SurfacePoints
@@ -67,6 +69,7 @@ class Solution:
     signals: np.ndarray | None = None
     chance: float = 1.0
     placement: np.ndarray | None = None
+    overlap: np.ndarray | None = None
 
 
 Solver = Callable[[Problem, Run], Solution]  # recipes and baselines alike

@@ -108,6 +108,7 @@ class GuidedRecipe(Recipe):
     pin_anchors: bool = True  # while bending; if not, they only lead to the first map
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # also match by mean curvature
+    overlap: bool = True  # tell what has no partner on the full shape, and bend without it
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
     many_anchors: int = 13  # from here on no second look is taken: it would change nothing

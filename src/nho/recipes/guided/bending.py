@@ -3,8 +3,8 @@
 Intrinsic methods assume isometry; fitting the surface in space does not. The partial surface is
 laid onto the full one at the images of the present map, so pose, orientation and scale do not
 matter, and then relaxed: as rigid as possible, drawn to the closest points that face the same way
-and have like relief, pinned weakly by the anchors. Weights of targets are shares of the elastic
-unit (`Elastic.unit`).
+and have like relief, pinned weakly by the anchors. What runs over the rim of the full shape is not
+drawn back to it. Weights of targets are shares of the elastic unit (`Elastic.unit`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nho.geometry.closest import FacingSearch
+from nho.geometry.coverage import on_boundary
 from nho.geometry.elastic import Elastic
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
@@ -34,6 +35,8 @@ _IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose th
 _MOMENTUM = 0.7
 _KEEP = 3  # iterations between factorisations, and between searches for near triangles
 _TOLERATED = 0.2  # relative distortion above which a vertex lets go of its target
+_OVER_RIM = 0.7  # mean edges over the rim of the full shape, where it lets go as well
+_LEAST_PULL = 1e-4  # share of the pull that is left where a vertex lets go
 NORMAL_WEIGHT = 1.4  # mean edges: how far a vertex goes to find a surface that faces its way
 _RELIEF_WEIGHT = 1.0  # mean edges a standard deviation: the same for one of like relief
 
@@ -68,6 +71,7 @@ class Bending:
         pinned = np.concatenate([distances.anchors, distances.others])[: None if pin else 0]
         self.pinned = pinned[:, 0]
         self.goal = full.vertices[pinned[:, 1]]
+        self._rimmed = bool(full.boundary_vertices.any())
         self._sources, self._krige = len(distances.anchors), distances.krige
 
     def from_map(
@@ -77,6 +81,7 @@ class Bending:
         pool: Workers = SERIAL,
         watch: Callable[[float], None] = lambda gap: None,
         relief: bool = True,
+        partner: np.ndarray | None = None,
     ) -> np.ndarray:
         """(n_partial, 3) positions after bending from a vertex map.
 
@@ -88,12 +93,15 @@ class Bending:
             Called after every iteration with the mean distance to the closest points.
         relief : bool
             In gentle phases like is drawn to like, if the relief is known.
+        partner : (n_partial,) bool array, optional
+            Vertices that have a partner; the others are carried along. By default all have.
         """
-        positions = self._smoothed(self.images(target))
+        share = 1.0 if partner is None else np.where(partner, 1.0, _LEAST_PULL)
+        positions = self._smoothed(self.images(target), share)
         phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
             alike = relief and number <= gentle
-            positions = self._relaxed(positions, phase, alike, pool, watch)
+            positions = self._relaxed(positions, phase, alike, pool, watch, share)
             if len(self.pinned):
                 noise = _ANCHOR_NOISE * self._full.mean_edge_length
                 positions = positions + self._krige(self._missed(positions)[: self._sources], noise)
@@ -128,9 +136,9 @@ class Bending:
         """Mean distortion of a pose: the unsupervised score, lower is better."""
         return float(self.elastic.distortion(positions).mean())
 
-    def _smoothed(self, images: np.ndarray) -> np.ndarray:
+    def _smoothed(self, images: np.ndarray, share: np.ndarray | float) -> np.ndarray:
         """Fit the surface to noisy images; Cauchy weights let outliers go."""
-        pull = np.full(len(images), _IMAGE_PULL * self.elastic.unit)
+        pull = np.full(len(images), _IMAGE_PULL * self.elastic.unit) * share
         width = _IMAGE_WIDTH * self._full.mean_edge_length
         positions = images
         for _ in range(_IMAGE_ROUNDS):
@@ -146,6 +154,7 @@ class Bending:
         alike: bool,
         pool: Workers,
         watch: Callable[[float], None],
+        share: np.ndarray | float,
     ) -> np.ndarray:
         """Closest points, of like relief if ``alike``, and elastic steps in turn, with momentum."""
         search = self._alike if alike else self._facing
@@ -158,13 +167,24 @@ class Bending:
                 place.append(self._curvatures)
             if number % _KEEP == 0:
                 excess = self.elastic.distortion(ahead, rotations=rotations) / _TOLERATED
-                step = _Step(self, pull * self.elastic.unit / (1 + excess**2) ** 2, _ANCHOR_PULL)
                 near = _by_rows(pool, search.candidates, *place)
+                weights = pull * share * self.elastic.unit / (1 + excess**2) ** 2
+                if self._rimmed:
+                    weights = weights * self._inside(ahead, *search.among(near, *place))
+                step = _Step(self, weights, _ANCHOR_PULL)
             closest = _by_rows(pool, lambda *rows: search.among(*rows)[1], near, *place)
             moved = step(ahead, rotations, closest)
             watch(float(np.linalg.norm(ahead - closest, axis=1).mean()))
             moved_last, positions = moved - positions, moved
         return positions
+
+    def _inside(
+        self, positions: np.ndarray, points: SurfacePoints, closest: np.ndarray
+    ) -> np.ndarray:
+        """(n_partial,) 1, less where the closest point is on the rim of the full shape."""
+        over = np.linalg.norm(positions - closest, axis=1) / self._full.mean_edge_length
+        over[~on_boundary(self._full, points)] = 0
+        return np.maximum(1 / (1 + (over / _OVER_RIM) ** 2) ** 2, _LEAST_PULL)
 
     def _normals(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3) unit vertex normals of the partial surface at other positions."""

@@ -33,17 +33,21 @@ def placement_signals(
     full: Mesh,
     points: SurfacePoints,
     curvatures: tuple[np.ndarray, np.ndarray],
+    partner: np.ndarray | None = None,
 ) -> np.ndarray:
     """(2,) logarithms of mean strain and of how unlike the surface is to what it lies on.
 
     Unlikeness is the mean squared difference of fine relief, in standard deviations, off the
-    boundary, where there is none.
+    boundary, where there is none. Vertices without a ``partner`` (n_partial bool) do not count.
     """
+    share = partial.vertex_areas / partial.area
+    if partner is not None and not partner.all():
+        share = share * partner / (share * partner).sum()
     own, other = (of[:, 0] for of in curvatures)
     seen = (other[full.faces[points.face]] * points.barycentric).sum(axis=1)
-    inner = np.where(partial.boundary_vertices, 0.0, partial.vertex_areas)
+    inner = np.where(partial.boundary_vertices, 0.0, share)
     unlike = np.average((own - seen) ** 2, weights=inner) if inner.any() else 0.0
-    return np.log(_LEAST + np.array([_strain(partial, full, points), unlike]))
+    return np.log(_LEAST + np.array([_strain(partial, full, points, share), unlike]))
 
 
 def anchor_signals(distances: AnchorDistances, orientation: Orientation) -> np.ndarray:
@@ -57,12 +61,12 @@ def anchor_signals(distances: AnchorDistances, orientation: Orientation) -> np.n
     return np.array([np.log(_LEAST + differ), orientation.alike(distances.anchors)])
 
 
-def _strain(partial: Mesh, full: Mesh, points: SurfacePoints) -> float:
+def _strain(partial: Mesh, full: Mesh, points: SurfacePoints, share: np.ndarray) -> float:
     """Mean relative misfit of small patches to rigid motions; normals count, so mirrors misfit.
 
-    Patches are of points of a sample, so it does not matter how finely the surface is meshed.
+    Patches are of points of a sample, so it does not matter how finely the surface is meshed;
+    ``share`` (n_partial) says how much of it each vertex stands for.
     """
-    share = partial.vertex_areas / partial.area
     count = min(_SAMPLED, int((share > 0).sum()))
     some = np.random.default_rng(0).choice(len(share), count, replace=False, p=share)
     at, images = partial.vertices[some], points[some].positions(full)
@@ -92,7 +96,8 @@ def placement_score(
 ) -> float:
     """How likely the surface lies right; of use to compare answers with. Higher is better."""
     if curvatures is None:
-        return float(_WEIGHTS[0] * np.log(_LEAST + _strain(partial, full, points)))
+        share = partial.vertex_areas / partial.area
+        return float(_WEIGHTS[0] * np.log(_LEAST + _strain(partial, full, points, share)))
     return score_of(placement_signals(partial, full, points, curvatures))
 
 

@@ -12,25 +12,31 @@
    the field is the potential of a Hamiltonian, and its eigenfunctions are coordinates in which
    another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself. With
    many anchors bending has nothing left to mend, and nothing is proposed.
-4. Where a warp of space does nearly all, the rest is smoothed (`settling`).
-5. The region is what the bent surface covers (`coverage`); confidence weighs distances,
+4. What has no partner on the full shape is found (`overlap`), and the rest is bent without it.
+5. Where a warp of space does nearly all, the rest is smoothed (`settling`).
+6. The region is what the bent surface covers (`coverage`); confidence weighs distances,
    distortion and the proposal (`confidence`), and the chance that the surface lies in the right
    place at all (`placement`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from nho.geometry.coverage import coverage
+from nho.geometry.coverage import coverage, part_within
+from nho.geometry.mesh import BoolArray
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Laplacian, laplacian
 from nho.operator.spectra import check_size
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution, advice_on, status_of
+from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, where_to_add
 from nho.recipes.guided.first_pose import Pose, first_pose
+from nho.recipes.guided.overlap import fit_of, has_partner, overlap
 from nho.recipes.guided.placement import (
     DOUBTFUL,
     anchor_signals,
@@ -38,11 +44,13 @@ from nho.recipes.guided.placement import (
     doubts_of,
     placement_signals,
 )
-from nho.recipes.guided.second_looks import SecondLooks
+from nho.recipes.guided.second_looks import RESTART, SecondLooks
 from nho.recipes.guided.settling import settled
 from nho.recipes.guided.starts import Curvatures
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
+
+_WORTH_BENDING = 0.01  # share of the area without a partner from which the rest is bent anew
 
 
 def solve(problem: Problem, run: Run) -> Solution:
@@ -56,21 +64,27 @@ def solve(problem: Problem, run: Run) -> Solution:
     pair, bending = first.pair, first.bending
     looks = SecondLooks(problem, first, laplacians, curvatures, run)
     looks.take()
-    pose, partial, full = looks.pose, pair.partial, pair.full
+    partial, full = pair.partial, pair.full
+    with run.clock.time("overlap"):
+        looks.pose, partner = _with_partners(looks.pose, pair, bending, run)
     if recipe.bend and recipe.start != "distances":
         with run.clock.time("bending"):
-            positions = settled(pose.positions, pair, bending, laplacians[0])
-            if positions is not pose.positions:
-                looks.pose = pose = Pose(positions, pose.start, bending.read_off(positions))
+            positions = settled(looks.pose.positions, pair, bending, laplacians[0], partner)
+            if positions is not looks.pose.positions:
+                looks.pose = replace(
+                    looks.pose, positions=positions, points=bending.read_off(positions)
+                )
+    pose = looks.pose
     with run.clock.time("region"):
-        covered = coverage(partial, pose.points.positions(full), full)
+        part = part_within(partial, partner)
+        covered = coverage(part, pose.points.positions(full), full)
     with run.clock.time("confidence"):
         found = looks.signals
         trust = confidence(found, recipe.pin_anchors)
-        next_anchor = where_to_add(trust, pair.distances, partial)
+        next_anchor = where_to_add(np.where(partner, trust, 1.0), pair.distances, partial)
         place, chance, doubts = None, 1.0, []
         if curvatures is not None and recipe.bend:
-            place = placement_signals(partial, full, pose.points, curvatures)
+            place = placement_signals(partial, full, pose.points, curvatures, partner)
             if recipe.pin_anchors:
                 orientation = pair.orientation
                 if orientation is None:  # it was not wanted for the map
@@ -80,7 +94,7 @@ def solve(problem: Problem, run: Run) -> Solution:
             chance, doubts = chance_of_right_place(place), doubts_of(place)
     return Solution(
         points=pose.points,
-        confidence=chance * trust,
+        confidence=chance * np.where(partner, trust, 0.0),
         region_score=covered.score(),
         region_is_coverage=True,
         settings=run.settings,
@@ -99,7 +113,33 @@ def solve(problem: Problem, run: Run) -> Solution:
         signals=found,
         chance=chance,
         placement=place,
+        overlap=overlap(partner, bending.elastic),
     )
+
+
+def _with_partners(
+    pose: Pose, pair: ComparablePair, bending: Bending, run: Run
+) -> tuple[Pose, BoolArray]:
+    """The pose, bent anew without what has no partner, and (n_partial,) which vertices have one.
+
+    The other way round as well: what is not drawn to a wrong place tells better that it has none.
+    """
+    partial, full, anchored = pair.partial, pair.full, pair.distances.anchors[:, 0]
+
+    def found(pose: Pose) -> BoolArray:
+        fit = fit_of(partial, pose.positions, full, pose.points, bending.elastic)
+        return has_partner(partial, fit, anchored)
+
+    recipe = run.recipe(GuidedRecipe)
+    if not (recipe.overlap and recipe.bend):
+        return pose, np.ones(partial.n_vertices, dtype=bool)
+    partner = found(pose)
+    if partial.vertex_areas[~partner].sum() < _WORTH_BENDING * partial.area:
+        return pose, partner
+    target = pose.points.nearest_vertex(full)
+    positions = bending.from_map(target, RESTART, run.pool, partner=partner)
+    pose = replace(pose, positions=positions, points=bending.read_off(positions))
+    return pose, found(pose)
 
 
 def _laplacians_and_relief(

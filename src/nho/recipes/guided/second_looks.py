@@ -29,7 +29,7 @@ from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
 _SHARES = (0.3, 0.6)  # of the places, the most trusted ones, that become anchors; one a look
-_RESTART = 2  # gentle phases after a proposal
+RESTART = 2  # gentle phases after a proposal
 _SMOOTHING = 60  # rounds of averaging of the distortion that confidence is computed from
 
 
@@ -170,7 +170,7 @@ class SecondLooks:
 
     def _bent(self, target: np.ndarray) -> Pose:
         """The pose bent from a map."""
-        positions = self._bending.from_map(target, _RESTART, self._run.pool)
+        positions = self._bending.from_map(target, RESTART, self._run.pool)
         return Pose(positions, target, self._bending.read_off(positions))
 
     def _considered(self, pose: Pose) -> bool:

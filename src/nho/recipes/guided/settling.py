@@ -23,11 +23,16 @@ _ROUNDS = 4
 
 
 def settled(
-    pose: np.ndarray, pair: ComparablePair, bending: Bending, operator: Laplacian
+    pose: np.ndarray,
+    pair: ComparablePair,
+    bending: Bending,
+    operator: Laplacian,
+    partner: np.ndarray,
 ) -> np.ndarray:
     """(n_partial, 3) the pose, smoothed if a spline of enough anchors comes near it.
 
-    ``operator`` is the Laplacian of the partial shape.
+    ``operator`` is the Laplacian of the partial shape, ``partner`` says which vertices have one:
+    gaps of the others are left open.
     """
     warped, stretch = warped_by_spline(pair)
     if stretch >= _STRETCH or len(pair.distances.anchors) < _FEWEST:
@@ -39,5 +44,5 @@ def settled(
     positions = warped + average.solve(mass * (pose - warped))
     for _ in range(_ROUNDS):
         gap = bending.read_off(positions).positions(pair.full) - positions
-        positions = positions + average.solve(mass * gap)
+        positions = positions + average.solve(mass * gap * partner[:, None])
     return np.asarray(positions)

@@ -1,0 +1,77 @@
+"""Which part of the partial shape has a partner on the full one at all.
+
+A scan may show more than the template has: the plinth of a bust, clothes, or what is missing from
+the template itself. Where the template ends, the bent surface runs over its rim; where it has
+nothing alike, the surface floats, faces elsewhere, or is torn out of shape. What fits by chance on
+the far side of such a place has no partner either: to get there from the anchors, one leaves the
+template. So the part with a partner is what is still connected to the anchors after the cheapest
+cut along places that do not fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nho.geometry.coverage import on_boundary
+from nho.geometry.elastic import Elastic
+from nho.geometry.graph_cut import connected_after_cut
+from nho.geometry.mesh import BoolArray, FloatArray, Mesh
+from nho.geometry.surface import SurfacePoints
+
+_GAP = (0.015, 0.04)  # from the full surface, which has area one: no misfit, full misfit
+_FAR = 0.05  # a gap that has to be explained
+_OVER = 0.5  # mean edges of the full shape: as far over its rim has to be explained, too
+_AGREEMENT = (0.5, -0.2)  # cosine between the normals: no misfit, full misfit
+_DISTORTION = (0.3, 0.6)  # relative
+_SMOOTHING = 4  # rounds of averaging of the distortion
+_EASE = 0.9  # by how much a misfit makes it cheaper to cut there
+_FRINGE = 4  # rounds of averaging: how far around the cut the answer is uncertain
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well every vertex of a bent surface lies on the full one.
+
+    Attributes
+    ----------
+    misfit : (n_partial,) float array
+        0 to 1.
+    off : (n_partial,) bool array
+        It lies over the rim of the full shape, or far from its surface.
+    """
+
+    misfit: FloatArray
+    off: BoolArray
+
+
+def fit_of(
+    partial: Mesh, positions: np.ndarray, full: Mesh, points: SurfacePoints, elastic: Elastic
+) -> Fit:
+    """Fit of a pose with these positions, which lies on these points."""
+    gap = np.linalg.norm(positions - points.positions(full), axis=1)
+    on_rim = on_boundary(full, points)
+    normals = partial.moved(positions).vertex_normals
+    agreement = (normals * full.face_normals[points.face]).sum(axis=1)
+    distortion = elastic.distortion(positions, _SMOOTHING)
+    signals = (gap, _GAP), (agreement, _AGREEMENT), (distortion, _DISTORTION)
+    ramps = [np.clip((of - low) / (high - low), 0, 1) for of, (low, high) in signals]
+    off = (gap > _FAR) | (on_rim & (gap > _OVER * full.mean_edge_length))
+    return Fit(np.maximum.reduce([on_rim.astype(np.float64), *ramps]), off)
+
+
+def has_partner(partial: Mesh, fit: Fit, anchored: np.ndarray) -> BoolArray:
+    """(n_partial,) bool: what the cheapest cut leaves connected to the (m,) anchored vertices."""
+    if not fit.off.any():
+        return np.ones(partial.n_vertices, dtype=bool)
+    costs = 1 - _EASE * fit.misfit[partial.edges].max(axis=1)
+    return connected_after_cut(partial.edges, costs, anchored, fit.off.astype(np.float64))
+
+
+def overlap(partner: BoolArray, elastic: Elastic) -> FloatArray:
+    """(n_partial,) probability of a partner: uncertain along the cut, on its side of one half."""
+    if partner.all():
+        return np.ones(len(partner))
+    blurred = elastic.averaged(partner.astype(np.float64), _FRINGE)
+    return np.where(partner, np.maximum(blurred, 0.5), np.minimum(blurred, np.nextafter(0.5, 0)))
