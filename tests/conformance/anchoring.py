@@ -136,7 +136,10 @@ ANCHORS = (
     ),
     _warned(
         *("two anchors with one partner", lambda: _changed(4, 1, PAIRS[9, 1])),
-        *("anchors 5 and 10 end at the same full vertex", "contradicts the others and was not used"),
+        *(
+            "anchors 5 and 10 end at the same full vertex",
+            "contradicts the others and was not used",
+        ),
         told="kept, unless one contradicts the others",
     ),
     _warned(

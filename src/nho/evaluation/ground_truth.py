@@ -95,12 +95,14 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
     ``.map`` and ``.txt``: one full vertex per partial vertex, counted from 0, -1 = unknown.
     ``.baryc_gt``: face of the full mesh counted from 1, and three weights, per partial vertex.
     ``.csv``: the pairs ``partial,full`` that are known, as for anchors.
-    ``.npz``: ``vertex_map``, or ``face`` and ``barycentric``; optionally ``region``.
+    ``.npz``: ``vertex_map``, or ``face`` and ``barycentric``; optionally ``region``, and
+    ``unmatched``: partial vertices that are known to have no partner.
     """
     path = Path(path)
     try:
         with blaming(path):
             points, region = _read(path, partial, full)
+            unmatched = _unmatched(path, partial) if path.suffix == ".npz" else None
     except InputError:
         raise
     except Exception as problem:
@@ -115,7 +117,20 @@ def read_ground_truth(path: str | Path, partial: Mesh, full: Mesh) -> GroundTrut
             f"{path}: 'region' has {region.shape} entries, not one per full vertex; "
             "correct the file"
         )
-    return GroundTruth(points, region)
+    return GroundTruth(points, region, unmatched)
+
+
+def _unmatched(path: Path, partial: Mesh) -> np.ndarray | None:
+    """(n_partial,) bool, if the file says it."""
+    stored = load_arrays(path, ("unmatched",))
+    if "unmatched" not in stored:
+        return None
+    if stored["unmatched"].shape != (partial.n_vertices,):
+        raise InputError(
+            f"{path}: 'unmatched' has {stored['unmatched'].shape} entries, not one per partial "
+            "vertex; correct the file"
+        )
+    return stored["unmatched"].astype(bool)
 
 
 def _read(path: Path, partial: Mesh, full: Mesh) -> tuple[SurfacePoints, np.ndarray | None]:

@@ -17,7 +17,7 @@ from nho.geometry.geodesics import edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.spikes import without_spikes
 from nho.geometry.surface import SurfacePoints
-from nho.problem.result import MatchResult
+from nho.problem.result import HAS_PARTNER, MatchResult
 
 _SOURCES_AT_ONCE = 256
 _NEAR = 0.1  # of sqrt(area): how far the first search goes
@@ -36,6 +36,11 @@ class Evaluation:
     precision: float
     recall: float
     f1: float
+    # Of the partial shape: its vertices that have a partner; NaN if the truth does not tell.
+    overlap_iou: float
+    overlap_precision: float
+    overlap_recall: float
+    no_partner_f1: float  # of finding those that have none
 
     def as_dict(self) -> dict[str, float]:
         """Plain values by name."""
@@ -64,7 +69,25 @@ def evaluate(result: MatchResult, full: Mesh, truth: GroundTruth) -> Evaluation:
         geodesic_error_worst=float(errors.max()),
         matched=100 * float(matched.sum() / max(known.sum(), 1)),
         **{name: 100 * value for name, value in region.items()},
+        **overlap_scores(result, truth),
     )
+
+
+def overlap_scores(result: MatchResult, truth: GroundTruth) -> dict[str, float]:
+    """Scores, in percent, of telling which partial vertices have a partner; NaN if not known.
+
+    Every vertex of which the truth knows either way counts once.
+    """
+    without = truth.unmatched
+    names = "overlap_iou", "overlap_precision", "overlap_recall", "no_partner_f1"
+    if without is None or not without.any():
+        return dict.fromkeys(names, float("nan"))
+    known = np.where(without | (truth.points.face >= 0), 1.0, 0.0)
+    found = result.overlap >= HAS_PARTNER
+    partner = region_scores(found, ~without, known)
+    nothing = region_scores(~found, without, known)
+    values = partner["iou"], partner["precision"], partner["recall"], nothing["f1"]
+    return {name: 100 * value for name, value in zip(names, values, strict=True)}
 
 
 def geodesic_errors(full: Mesh, predicted: SurfacePoints, truth: SurfacePoints) -> np.ndarray:

@@ -41,10 +41,9 @@ def connected_after_cut(
         (unwanted, np.full(len(unwanted), sink), penalties[unwanted] * _STEPS),
     ]
     start, end, cost = (np.concatenate(column) for column in zip(*links, strict=True))
-    capacity = sp.csr_matrix(
-        (np.round(cost).astype(np.int32), (start, end)), shape=(n + 2, n + 2), dtype=np.int32
-    )
-    left = sp.csr_matrix(capacity - maximum_flow(capacity, source, sink).flow)
+    whole = np.round(cost).astype(np.int32)
+    capacity = sp.coo_array((whole, (start, end)), shape=(n + 2, n + 2)).tocsr()
+    left = capacity - maximum_flow(capacity, source, sink).flow
     left.data = np.maximum(left.data, 0)
     left.eliminate_zeros()
     reached = np.zeros(n + 2, dtype=bool)

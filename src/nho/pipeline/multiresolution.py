@@ -125,8 +125,10 @@ def upsample(problem: Problem, pair: CoarsePair, solution: Solution, pool: Worke
     points = on_surface(partial, images, full, side, pool)
     score = located(full, pair.full, pool).interpolate(pair.full.mesh, solution.region_score)
     overlap = solution.overlap
-    if overlap is not None:
+    if overlap is not None and (overlap < 1).any():
         overlap = places.interpolate(pair.partial.mesh, overlap)
+    elif overlap is not None:
+        overlap = np.ones(partial.n_vertices)
     if solution.region_is_coverage:
         coarse_edge = pair.full.mesh.mean_edge_length
         part = partial if overlap is None else part_within(partial, overlap >= 0.5)

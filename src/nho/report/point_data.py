@@ -21,6 +21,7 @@ def point_data(result: MatchResult, side: Literal["partial", "full"]) -> dict[st
         return {
             "nho_vertex": result.vertex_map,
             "nho_confidence": result.confidence,
+            "nho_overlap": result.overlap,
             COLOR: colours["partial"]["correspondence"],
         }
     return {

@@ -39,6 +39,8 @@ class Scan:
         self.size = self.mesh.diagonal
         self._of_face = np.full(partial.n_faces, -1)
         self._of_face[repaired.given_face] = np.arange(self.mesh.n_faces)
+        faces = partial.faces[repaired.given_face]
+        self._has_partner = surface_map.has_partner[faces].all(axis=1)
         flipped = self._flipped(surface_map)
         self._surface = OrientedSurface(self.mesh, flipped, surface_map.full.mean_edge_length)
 
@@ -54,9 +56,12 @@ class Scan:
         return known.positions(self.mesh), there & ~on_boundary(self.mesh, known)
 
     def closest(self, points: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Closest points (n, 3) that face the same way, and (n,) whether they are inside."""
+        """Closest points (n, 3) that face the same way, and (n,) whether they are inside.
+
+        What has no partner on the template is not: a plinth does not pull.
+        """
         found, place = self._surface.nearest(points, normals)
-        return place, ~on_boundary(self.mesh, found)
+        return place, self._has_partner[found.face] & ~on_boundary(self.mesh, found)
 
     def _flipped(self, surface_map: SurfaceMap) -> np.ndarray:
         """(m,) faces to flip so that the outside is that of the full shape, part by part."""

@@ -13,7 +13,7 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.geometry.surface import SurfacePoints
-from nho.problem.result import MatchResult, stored_description
+from nho.problem.result import HAS_PARTNER, MatchResult, stored_description
 from nho.transfer.oriented import OrientedSurface
 
 _ENOUGH = 0.5  # of a point's weight must be at matched corners, or inside the region
@@ -64,10 +64,8 @@ class SurfaceMap:
             & (result.confidence >= min_confidence)
             & np.isfinite(result.barycentric).all(axis=1)
         )
-        self.vertices_on_full = SurfacePoints(
-            np.where(self.matched, result.face, -1),
-            np.where(self.matched[:, None], result.barycentric, np.nan),
-        )
+        self.has_partner = result.overlap >= HAS_PARTNER
+        self.vertices_on_full = result.points.where(self.matched)
         positions = self.vertices_on_full.positions(full)
         self.images = np.where(self.matched[:, None], positions, 0.0)
 

@@ -184,7 +184,7 @@ class Bending:
         """(n_partial,) 1, less where the closest point is on the rim of the full shape."""
         over = np.linalg.norm(positions - closest, axis=1) / self._full.mean_edge_length
         over[~on_boundary(self._full, points)] = 0
-        return np.maximum(1 / (1 + (over / _OVER_RIM) ** 2) ** 2, _LEAST_PULL)
+        return np.asarray(np.maximum(1 / (1 + (over / _OVER_RIM) ** 2) ** 2, _LEAST_PULL))
 
     def _normals(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3) unit vertex normals of the partial surface at other positions."""

@@ -74,4 +74,5 @@ def overlap(partner: BoolArray, elastic: Elastic) -> FloatArray:
     if partner.all():
         return np.ones(len(partner))
     blurred = elastic.averaged(partner.astype(np.float64), _FRINGE)
-    return np.where(partner, np.maximum(blurred, 0.5), np.minimum(blurred, np.nextafter(0.5, 0)))
+    below = np.nextafter(0.5, 0)
+    return np.asarray(np.where(partner, np.maximum(blurred, 0.5), np.minimum(blurred, below)))

@@ -26,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from nho.geometry.coverage import coverage, part_within
-from nho.geometry.mesh import BoolArray
+from nho.geometry.mesh import BoolArray, Mesh
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Laplacian, laplacian
 from nho.operator.spectra import check_size
@@ -105,7 +105,7 @@ def solve(problem: Problem, run: Run) -> Solution:
             *pair.warnings,
             *pair.named_suspects(problem),
         ),
-        notes=(*pair.notes, *looks.notes),
+        notes=(*_told_of(partner, partial, full), *pair.notes, *looks.notes),
         curves={**({"bending": first.course} if first.course else {}), **looks.curves},
         suspects=pair.suspects,
         scale=pair.scale,
@@ -140,6 +140,14 @@ def _with_partners(
     positions = bending.from_map(target, RESTART, run.pool, partner=partner)
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     return pose, found(pose)
+
+
+def _told_of(partner: BoolArray, partial: Mesh, full: Mesh) -> list[str]:
+    """A note on how much has no partner, if anything."""
+    if partner.all():
+        return []
+    share = float(partial.vertex_areas[~partner].sum() / partial.area)
+    return [f"{100 * share:.2g} % of the area of {partial.name} has no partner on {full.name}"]
 
 
 def _laplacians_and_relief(

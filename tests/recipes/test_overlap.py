@@ -1,0 +1,94 @@
+"""What has no partner on the full shape is told, and does not disturb the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nho
+from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
+from nho.geometry.synthetic import Cut, cut_by_plane
+
+FAST = nho.preset("default").replace(rounds=0, own_anchors=0, threads=1)
+
+
+def lacking(whole: Mesh, piece: Cut) -> tuple[Cut, np.ndarray]:
+    """A template that ends in the middle of the piece, and which vertices of the piece it has."""
+    template = cut_by_plane(whole, np.array([1.0, 0.3, 0.2]), keep_area=0.6)
+    return template, template.kept_vertices[piece.vertex_of_parent]
+
+
+def anchors_in(piece: Cut, template: Cut, has: np.ndarray, count: int = 12) -> np.ndarray:
+    new = np.cumsum(template.kept_vertices) - 1
+    chosen = sample_vertices(piece.mesh, count, candidates=np.flatnonzero(has))
+    return np.stack([chosen, new[piece.vertex_of_parent[chosen]]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def matched(whole, piece):
+    template, has = lacking(whole, piece)
+    anchors = anchors_in(piece, template, has)
+    return template, has, nho.match(piece.mesh, template.mesh, anchors, FAST)
+
+
+def test_the_part_that_the_template_lacks_is_found(matched):
+    _, has, result = matched
+    assert 0.2 < has.mean() < 0.8
+    assert ((result.overlap >= 0.5) == has).mean() > 0.97
+
+
+def test_without_a_partner_there_is_no_match_and_no_confidence(matched):
+    _, _, result = matched
+    without = result.overlap < 0.5
+    assert without.any()
+    np.testing.assert_array_equal(result.vertex_map < 0, without)
+    np.testing.assert_array_equal(result.face < 0, without)
+    assert np.isnan(result.barycentric[without]).all()
+    assert (result.confidence[without] == 0).all()
+    assert any("has no partner" in note for note in result.notes)
+
+
+def test_the_rest_is_matched_as_it_should_be(matched, piece):
+    template, has, result = matched
+    both = has & (result.face >= 0)
+    images = result.points[np.flatnonzero(both)].positions(template.mesh)
+    away = np.linalg.norm(images - piece.mesh.vertices[both], axis=1)
+    assert away.mean() < 0.01 * np.sqrt(template.mesh.area)
+
+
+def test_the_next_anchor_is_one_that_has_a_partner(matched):
+    _, _, result = matched
+    assert result.overlap[result.next_anchor] >= 0.5
+
+
+def test_a_whole_template_has_partners_for_all(piece, whole):
+    chosen = sample_vertices(piece.mesh, 12)
+    pairs = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+    result = nho.match(piece.mesh, whole, pairs, FAST)
+    assert (result.overlap == 1).all() and (result.vertex_map >= 0).all()
+
+
+def test_switched_off_every_vertex_has_a_partner(piece, whole):
+    template, has = lacking(whole, piece)
+    anchors = anchors_in(piece, template, has)
+    result = nho.match(piece.mesh, template.mesh, anchors, FAST.replace(overlap=False))
+    assert (result.overlap == 1).all() and (result.vertex_map >= 0).all()
+
+
+def test_overlap_is_stored_and_older_results_have_it_where_there_is_a_match(matched, tmp_path):
+    _, _, result = matched
+    result.save(tmp_path)
+    np.testing.assert_array_equal(nho.MatchResult.load(tmp_path).overlap, result.overlap)
+    with np.load(tmp_path / "result.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files if name != "overlap"}
+    np.savez(tmp_path / "result.npz", **arrays)
+    older = nho.MatchResult.load(tmp_path)
+    np.testing.assert_array_equal(older.overlap, (result.vertex_map >= 0).astype(float))
+
+
+def test_coarse_surfaces_tell_it_too(whole, piece):
+    template, has = lacking(whole, piece)
+    anchors = anchors_in(piece, template, has)
+    result = nho.match(piece.mesh, template.mesh, anchors, FAST.replace(solve_vertices=400))
+    assert ((result.overlap >= 0.5) == has).mean() > 0.9
