@@ -175,7 +175,7 @@ def test_a_truncated_description_is_refused(saved):
     refused(saved, "damaged")
 
 
-@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name != "overlap"])
 def test_a_missing_array_is_refused(saved, name):
     rewrite(saved, **{name: None})
     refused(saved, name)

@@ -84,6 +84,7 @@ def test_the_arrays_keep_the_contract(pair, written):
         "face": ("i", (n,)),
         "barycentric": ("f", (n, 3)),
         "confidence": ("f", (n,)),
+        "overlap": ("f", (n,)),
         "region": ("b", (m,)),
         "region_score": ("f", (m,)),
     }

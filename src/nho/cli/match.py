@@ -118,11 +118,12 @@ def print_summary(result: MatchResult, out: Path) -> None:
     if result.status != "ok":
         say(f"status: {result.status}", err=True)
     shown = _summary(result)
-    others = " (the others have no partner)" * (result.vertex_map < 0).any()
+    others = " (the others have no partner)" if (result.vertex_map < 0).any() else ""
     typer.echo(
         f"matched {shown['matched_vertices']} of {shown['partial_vertices']} partial vertices"
         f"{others}, mean confidence {shown['mean_confidence']:.2f}; region: "
-        f"{shown['region_vertices']} of {shown['full_vertices']} full vertices; {shown['seconds']:.1f} s"
+        f"{shown['region_vertices']} of {shown['full_vertices']} full vertices; "
+        f"{shown['seconds']:.1f} s"
     )
     more = len(result.notes)
     listed = f" ({more} note{'s' * (more != 1)} in it)" if more else ""

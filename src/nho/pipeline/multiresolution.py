@@ -18,6 +18,7 @@ from nho.runtime.run import Run
 
 _FEWEST_SHARE = 0.2  # of the vertices allowed, for however small a partial shape
 _FAR = 0.05  # region score of the coarse answer below which a vertex is surely outside
+_LEAST_SCORE = 1e-100  # of a vertex however far outside
 _ASKED = 200  # anchors that the rough unit is told from
 _FACES_AT_ONCE = 300_000  # of the full shape, when it is covered: bounds the memory
 
@@ -184,5 +185,5 @@ def _covered_anew(
 
 def _per_edge(score: np.ndarray, mean_edge: float, other_edge: float) -> np.ndarray:
     """A score of gaps measured in one mean edge, as if they had been measured in another."""
-    odds = np.maximum(score, np.finfo(float).tiny)
+    odds = np.maximum(score, _LEAST_SCORE)
     return np.asarray(1 / (1 + (1 / odds - 1) * (mean_edge / other_edge) ** 2))
