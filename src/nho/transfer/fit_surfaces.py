@@ -40,7 +40,7 @@ class Scan:
         self._of_face = np.full(partial.n_faces, -1)
         self._of_face[repaired.given_face] = np.arange(self.mesh.n_faces)
         faces = partial.faces[repaired.given_face]
-        self._has_partner = surface_map.has_partner[faces].all(axis=1)
+        self._has_partner = np.asarray(surface_map.has_partner[faces].all(axis=1))
         flipped = self._flipped(surface_map)
         self._surface = OrientedSurface(self.mesh, flipped, surface_map.full.mean_edge_length)
 

@@ -64,7 +64,7 @@ class SurfaceMap:
             & (result.confidence >= min_confidence)
             & np.isfinite(result.barycentric).all(axis=1)
         )
-        self.has_partner = result.overlap >= HAS_PARTNER
+        self.has_partner = np.asarray(result.overlap >= HAS_PARTNER)
         self.vertices_on_full = result.points.where(self.matched)
         positions = self.vertices_on_full.positions(full)
         self.images = np.where(self.matched[:, None], positions, 0.0)
