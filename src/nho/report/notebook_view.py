@@ -8,7 +8,7 @@ from nho.problem.result import MatchResult
 from nho.report import render_report
 
 _MOST = 12_000  # vertices a shape: some two megabytes in the notebook
-_HEIGHT = 620  # pixels
+_HEIGHT = 720  # pixels
 
 
 def notebook_view(result: MatchResult) -> str:

@@ -13,10 +13,10 @@ function markColour(key) {
 class Stage {
   // `page` offers: marksOn(side), isHighlighted(key), moveCamera(side, change), click(side, ray),
   // drag(key, side, ray), choose(key), pointAt(key), pointed(), hover(side, row), update().
-  constructor(side, page) {
+  constructor(side, page, root = document) {
     this.side = side;
     this.page = page;
-    this.box = document.querySelector(`.stage[data-shape="${side}"]`);
+    this.box = root.querySelector(`.stage[data-shape="${side}"]`);
     this.overlay = this.box.querySelector("canvas.marks");
     this.view = null;
     this.version = 0;
@@ -34,7 +34,10 @@ class Stage {
       array("positions", Float32Array), array("faces", Uint32Array),
       array("coarse", Uint32Array), array("number", Uint32Array),
     ]);
-    const [positions, faces, coarse, number] = arrays;
+    this.take(shape, ...arrays);
+  }
+
+  take(shape, positions, faces, coarse, number) {
     if (this.view) this.view.dispose();
     this.view = new ShapeView(this.box, { positions, faces, coarse, rotation: shape.rotation, colours: {} });
     this.number = number;
