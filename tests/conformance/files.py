@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tests.conformance.given import ACCEPTED, REFUSED, Case, Given, Shape
+from tests.conformance.given import ACCEPTED, REFUSED, WARNED, Case, Given, Shape
 from tests.conformance.written import (
     BOM,
     COFF,
@@ -114,10 +114,10 @@ BAD_FILES = (
         told="copy it again",
     ),
     _bad("truncated GLB", ".glb", glb()[:-100], "ends after", AGAIN, told="copy it again"),
-    _bad(
-        *("points only", ".ply", ply_head("ascii", faces=0) + lines(*ROWS)),
-        *(f"no faces, only {N} points", "not a point cloud"),
-        told="export a triangle mesh",
+    Case(
+        *("points only", WARNED, _scan(ply_head("ascii", faces=0) + lines(*ROWS), "scan.ply")),
+        (f"a point cloud of {N} points",),
+        "the points of a PLY, XYZ, PTS, NPY, LAS or E57 are joined to a surface",
     ),
     _bad(
         *("points only in OBJ", ".obj", lines(*(f"v {row}" for row in ROWS))),
@@ -184,7 +184,7 @@ BAD_FILES = (
         told="likewise",
     ),
     _bad(
-        *("unknown suffix", ".xyz", OFF, "a mesh file ends in .ply, .obj", "real format"),
+        *("unknown suffix", ".dae", OFF, "a mesh file ends in .ply, .obj", "real format"),
         told="the suffixes that can be read are named",
     ),
     _bad(

@@ -157,7 +157,8 @@ def test_the_answer_is_right(python, case):
     assert result.region[seen[seen >= 0]].mean() > 0.9
 
 
-@of([case for case in MATCHED if case.make().cut is PIECE])
+# Points are joined by other triangles than those of the clean mesh, so its rim is another one.
+@of([case for case in MATCHED if case.make().cut is PIECE and case.name != "points only"])
 def test_the_answer_is_that_of_the_clean_pair(python, case):
     clean, told = python(CASES["bounded"]).result, python(case)
     result, place = told.result, told.given.full.place

@@ -189,3 +189,20 @@ def result() -> MatchResult:
 def settings_text() -> bytes:
     values = {name: value for name, value in Settings().flat().items() if name != "recipe"}.items()
     return "\n".join(f"{name} = {value}" for name, value in values).encode()
+
+
+_CLOUD = np.column_stack([np.mgrid[0:4, 0:4].reshape(2, -1).T, np.sin(np.arange(16)) / 5])
+
+
+def xyz() -> bytes:
+    return "".join("{:g} {:g} {:g}\n".format(*row) for row in _CLOUD).encode()
+
+
+def pts() -> bytes:
+    return f"{len(_CLOUD)}\n".encode() + xyz()
+
+
+def npy() -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, _CLOUD)
+    return stream.getvalue()

@@ -262,6 +262,9 @@ def _make_targets() -> dict[str, Target]:
             seeds.glb_parts,
             seeds.glb_of,
         ),
+        "xyz": Target(".xyz", _mesh(".xyz"), (seeds.xyz(),)),
+        "pts": Target(".pts", _mesh(".pts"), (seeds.pts(),)),
+        "npy": Target(".npy", _mesh(".npy"), (seeds.npy(),)),
         "gltf": Target(".gltf", _mesh(".gltf"), (seeds.gltf(), seeds.gltf(5), seeds.gltf(6))),
         "vtk": Target(
             ".vtk",

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from nho.errors import InputError
 from nho.geometry.mesh_checks import checked_faces, checked_vertices
 from nho.io.meshes import read_surface, write_arrays
+from nho.io.meshes.model import ParsedMesh
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -63,12 +64,38 @@ class Mesh:
     def read(cls, path: str | os.PathLike[str]) -> "Mesh":
         """Read .ply, .obj, .off, .stl, .glb, .gltf, .vtk or .vtp, with the vertices in file order.
 
+        A .ply without faces, .xyz, .pts, .npy, .las, .laz and .e57 are point clouds, whose points
+        are joined to a surface (`from_points`).
         Polygons become triangles. No vertex is reordered, split, merged or dropped, except
         that an STL, which has no shared vertices, gets its exactly equal corners welded in order
         of first appearance. Raises `InputError` for everything that is wrong with the file.
         """
-        surface = read_surface(path)
-        return cls(surface.vertices, surface.faces, Path(path).name, surface.notes)
+        return cls.from_file(read_surface(path), Path(path).name)
+
+    @classmethod
+    def from_file(cls, surface: ParsedMesh, name: str) -> "Mesh":
+        """What was read from a file, or a surface through it if it is a cloud of points."""
+        if not len(surface.faces):
+            return cls.from_points(surface.vertices, surface.normals, name)
+        return cls(surface.vertices, surface.faces, name, surface.notes)
+
+    @classmethod
+    def from_points(
+        cls, points: npt.ArrayLike, normals: npt.ArrayLike | None = None, name: str = "points"
+    ) -> "Mesh":
+        """A surface through (n, 3) points of a scanner, which become its vertices in their order.
+
+        Points far off the rest get no face. Noise across the surface is averaged out where it would
+        fold the surface; `notes` say so.
+
+        Parameters
+        ----------
+        normals : (n, 3) array-like, optional
+            They say which side is outside; otherwise it is the one away from the centre.
+        """
+        from nho.geometry.point_cloud import mesh_of_points
+
+        return mesh_of_points(np.asarray(points), name, normals)
 
     @classmethod
     def of(cls, given: Any, name: str = "mesh") -> "Mesh":

@@ -42,7 +42,8 @@ def as_mesh(given: MeshLike, role: str = "mesh") -> Mesh:
     Parameters
     ----------
     given : Mesh, path, pair (vertices, faces), or an object of another library
-        A trimesh, PyVista, VTK, vedo, Open3D (legacy or tensor), meshio or PyMeshLab mesh.
+        A trimesh, PyVista, VTK, vedo, Open3D (legacy or tensor), meshio or PyMeshLab mesh or
+        cloud; an (n, 3) array is a cloud of points, too.
     role : str
         What messages call a mesh that has no file name.
     """
@@ -57,6 +58,8 @@ def as_mesh(given: MeshLike, role: str = "mesh") -> Mesh:
     if isinstance(given, tuple | list) and len(given) == 2:
         vertices, faces = cast(tuple[Any, Any], given)
         return Mesh(vertices, faces, role)
+    if isinstance(given, np.ndarray) and given.ndim == 2 and given.shape[1] == 3:
+        return Mesh.from_points(given, name=role)
     raise InputError(
         f"{role}: give a Mesh, a file name, a pair (vertices, faces), or a mesh of trimesh, "
         f"PyVista, Open3D, vedo or meshio, not {type(given).__name__}"
@@ -65,7 +68,9 @@ def as_mesh(given: MeshLike, role: str = "mesh") -> Mesh:
 
 def _mesh(parts: _Parts, role: str) -> Mesh:
     """Check the parts and cut polygons into triangles."""
-    if parts.counts is None:  # triangles, or no faces at all
+    if not len(parts.corners):
+        return Mesh.from_points(parts.points, name=role)
+    if parts.counts is None:  # triangles
         return Mesh(parts.points, parts.corners, role)
     vertices = checked_vertices(parts.points, role)
     cut = triangulate(parts.corners, np.asarray(parts.counts, dtype=np.int64), vertices, role)

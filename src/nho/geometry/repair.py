@@ -143,7 +143,7 @@ def faces_to_flip(mesh: Mesh) -> BoolArray:
     Neighbours share an edge that no third face uses. Patches that cannot be made to agree, such
     as a Moebius strip, are left as they are.
     """
-    first, second, agree = _neighbours(mesh)
+    first, second, agree = neighbouring_faces(mesh)
     m = len(mesh.faces)
     if agree.all():
         return np.zeros(m, dtype=bool)
@@ -172,7 +172,7 @@ def _repeats(faces: IntArray) -> BoolArray:
     return repeats
 
 
-def _neighbours(mesh: Mesh) -> tuple[IntArray, IntArray, BoolArray]:
+def neighbouring_faces(mesh: Mesh) -> tuple[IntArray, IntArray, BoolArray]:
     """Pairs of faces at an edge of two (first, second), and whether they run the same way round."""
     m = len(mesh.faces)
     start, end = mesh.faces.ravel(), np.roll(mesh.faces, -1, axis=1).ravel()

@@ -36,7 +36,7 @@ def read_with_attributes(path: str | os.PathLike[str]) -> tuple[Mesh, Attributes
     The mesh is the one that `nho.Mesh.read` gives, vertex for vertex; normals are not attributes.
     """
     surface, attributes = read_mesh_file(path, with_attributes=True)
-    mesh = Mesh(surface.vertices, surface.faces, Path(path).name, surface.notes)
+    mesh = Mesh.from_file(surface, Path(path).name)
     attributes.check(mesh.n_vertices, mesh.n_faces, mesh.name)
     return mesh, attributes
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nho.errors import InputError
+from nho.io.meshes.clouds import read_e57, read_las, read_npy, read_pts, read_xyz
 from nho.io.meshes.gltf import read_gltf
 from nho.io.meshes.gltf_write import write_gltf
 from nho.io.meshes.model import COLOUR, Array, Attributes, ParsedMesh, Written, uint8_colours
@@ -30,6 +31,12 @@ READERS: dict[str, Callable[[bytes, str, Path], ParsedMesh]] = {
     ".vtp": read_vtp,
     ".glb": read_gltf,
     ".gltf": read_gltf,
+    ".xyz": read_xyz,
+    ".pts": read_pts,
+    ".npy": read_npy,
+    ".las": read_las,
+    ".laz": read_las,
+    ".e57": read_e57,
 }
 Writer = Callable[[Array, Array, Attributes, str], Written]
 ATTRIBUTE_WRITERS: dict[str, Writer] = {

@@ -164,12 +164,14 @@ class ParsedMesh:
     vertices : (n, 3) float64; faces : (m, 3) int64.
     read_attributes : reads the rest of the file.
     notes : what could not be read as it was meant, one sentence each.
+    normals : (n, 3) float64, of the points of a cloud, which has no faces.
     """
 
     vertices: FloatArray
     faces: IntArray
     read_attributes: Callable[[], Attributes] = Attributes
     notes: tuple[str, ...] = ()
+    normals: FloatArray | None = None
 
 
 @dataclass

@@ -36,6 +36,8 @@ def read_ply(data: bytes, name: str, folder: Path) -> ParsedMesh:
     """The surface of a PLY file, in the order of the file."""
     file = read_tables(data, name)
     vertices, polygons = _surface(file.tables, name)
+    if polygons is None:
+        return _cloud(file, vertices, name)
     cut = triangulate(polygons.flat, polygons.counts, vertices, name)
     return ParsedMesh(
         vertices,
@@ -45,8 +47,8 @@ def read_ply(data: bytes, name: str, folder: Path) -> ParsedMesh:
     )
 
 
-def _surface(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
-    """Vertices (n, 3) and polygons out of the tables of a file."""
+def _surface(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists | None]:
+    """Vertices (n, 3) and polygons out of the tables of a file; None = a cloud of points."""
     if "tristrips" in tables:
         raise InputError(
             f"{name}: triangle strips are not supported; export it with a `face` element"
@@ -58,12 +60,25 @@ def _surface(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists]:
     vertices = np.column_stack(axes).astype(np.float64)
     face = tables.get("face", {})
     lists = face.get(_CORNERS[0], face.get(_CORNERS[1]))
-    if not isinstance(lists, Lists):
-        raise InputError(
-            f"{name}: it has no faces (`face` with `vertex_indices`), only {len(vertices)} points; "
-            "export a triangle mesh, not a point cloud"
-        )
+    if not isinstance(lists, Lists) or not len(lists.counts):
+        return vertices, None
     return vertices, lists
+
+
+def _cloud(file: PlyFile, vertices: FloatArray, name: str) -> ParsedMesh:
+    """Points without faces, with the normals that scanners write."""
+    vertex = file.tables["vertex"]
+    axes = [axis for axis in map(vertex.get, ("nx", "ny", "nz")) if isinstance(axis, np.ndarray)]
+    normals = np.column_stack(axes).astype(np.float64) if len(axes) == 3 else None
+
+    def attributes() -> Attributes:
+        notes: list[str] = []
+        arrays, _ = columns_to_arrays(_columns(file.elements["vertex"], vertex, name, notes))
+        return Attributes(
+            {key: arrays[key] for key in arrays if key not in "xyz"}, notes=tuple(notes)
+        )
+
+    return ParsedMesh(vertices, np.empty((0, 3), dtype=np.int64), attributes, normals=normals)
 
 
 def _attributes(
