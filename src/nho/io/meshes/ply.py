@@ -60,9 +60,14 @@ def _surface(tables: dict[str, Table], name: str) -> tuple[FloatArray, Lists | N
     vertices = np.column_stack(axes).astype(np.float64)
     face = tables.get("face", {})
     lists = face.get(_CORNERS[0], face.get(_CORNERS[1]))
-    if not isinstance(lists, Lists) or not len(lists.counts):
-        return vertices, None
-    return vertices, lists
+    if isinstance(lists, Lists):
+        return vertices, lists if len(lists.counts) else None
+    if face:
+        raise InputError(
+            f"{name}: it has no faces (`face` with `vertex_indices`), only {len(vertices)} points; "
+            "export a triangle mesh"
+        )
+    return vertices, None
 
 
 def _cloud(file: PlyFile, vertices: FloatArray, name: str) -> ParsedMesh:
