@@ -95,6 +95,7 @@ def test_results_come_back_as_trimesh(result, whole):
     pytest.importorskip("trimesh")
     scan, template = result.to_trimesh(), result.to_trimesh("full")
     np.testing.assert_array_equal(scan.vertex_attributes["nho_confidence"], result.confidence)
+    np.testing.assert_array_equal(scan.vertex_attributes["nho_overlap"], result.overlap)
     np.testing.assert_array_equal(template.vertex_attributes["nho_region"], result.region)
     np.testing.assert_array_equal(template.vertices, whole.vertices)
     assert scan.visual.kind == "vertex"
@@ -104,6 +105,7 @@ def test_results_come_back_as_pyvista(result, tmp_path):
     pyvista = pytest.importorskip("pyvista")
     scan, template = result.to_pyvista(), result.to_pyvista("full")
     np.testing.assert_array_equal(scan["nho_vertex"], result.vertex_map)
+    np.testing.assert_array_equal(scan["nho_overlap"], result.overlap)
     np.testing.assert_array_equal(template["nho_region_score"], result.region_score)
     template.save(tmp_path / "template.vtp")  # ParaView opens it
     again = pyvista.read(tmp_path / "template.vtp")
