@@ -92,3 +92,11 @@ def test_coarse_surfaces_tell_it_too(whole, piece):
     anchors = anchors_in(piece, template, has)
     result = nho.match(piece.mesh, template.mesh, anchors, FAST.replace(solve_vertices=400))
     assert ((result.overlap >= 0.5) == has).mean() > 0.9
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_few_anchors_are_not_cut_off(whole, piece, count):
+    template, has = lacking(whole, piece)
+    result = nho.match(piece.mesh, template.mesh, anchors_in(piece, template, has, count), FAST)
+    found = result.overlap >= 0.5
+    assert found[has].mean() > 0.9 and found[~has].mean() < 0.3

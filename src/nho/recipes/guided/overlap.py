@@ -13,12 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from nho.geometry.coverage import on_boundary
 from nho.geometry.elastic import Elastic
 from nho.geometry.graph_cut import connected_after_cut
 from nho.geometry.mesh import BoolArray, FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
+from nho.recipes.guided.distance_evidence import AnchorDistances
 
 _GAP = (0.015, 0.04)  # from the full surface, which has area one: no misfit, full misfit
 _FAR = 0.05  # a gap that has to be explained
@@ -26,6 +29,8 @@ _OVER = 0.5  # mean edges of the full shape: as far over its rim has to be expla
 _AGREEMENT = (0.5, -0.2)  # cosine between the normals: no misfit, full misfit
 _DISTORTION = (0.3, 0.6)  # relative
 _SMOOTHING = 4  # rounds of averaging of the distortion
+_WELL = 0.5  # misfit of a vertex that lies well
+_SPECK = 0.003  # area of a patch that is noise; the full shape has area one
 _EASE = 0.9  # by how much a misfit makes it cheaper to cut there
 _FRINGE = 4  # rounds of averaging: how far around the cut the answer is uncertain
 
@@ -61,12 +66,42 @@ def fit_of(
     return Fit(np.maximum.reduce([on_rim.astype(np.float64), *ramps]), off)
 
 
-def has_partner(partial: Mesh, fit: Fit, anchored: np.ndarray) -> BoolArray:
-    """(n_partial,) bool: what the cheapest cut leaves connected to the (m,) anchored vertices."""
+def has_partner(partial: Mesh, fit: Fit, distances: AnchorDistances) -> BoolArray:
+    """(n_partial,) bool: what the cheapest cut leaves connected to the anchors.
+
+    With few anchors it would be cheapest to cut these off. So what lies well around each, as far
+    as half of their spacing, is never cut off.
+    """
     if not fit.off.any():
         return np.ones(partial.n_vertices, dtype=bool)
+    anchored = distances.anchors[:, 0]
+    around = _lying_well_around(partial, fit, anchored, distances.spacing / 2)
     costs = 1 - _EASE * fit.misfit[partial.edges].max(axis=1)
-    return connected_after_cut(partial.edges, costs, anchored, fit.off.astype(np.float64))
+    kept = connected_after_cut(
+        partial.edges, costs, np.union1d(around, anchored), fit.off.astype(np.float64)
+    )
+    return np.asarray(kept | _specks(partial, ~kept))
+
+
+def _lying_well_around(partial: Mesh, fit: Fit, sources: np.ndarray, reach: float) -> np.ndarray:
+    """Vertices within reach of a source along edges whose ends lie well."""
+    well = fit.misfit < _WELL
+    edges = partial.edges[well[partial.edges].all(axis=1)]
+    lengths = np.linalg.norm(np.diff(partial.vertices[edges], axis=1)[:, 0], axis=1)
+    n = partial.n_vertices
+    graph = sp.coo_array((lengths, (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
+    away = dijkstra(graph, directed=False, indices=sources, min_only=True, limit=reach)
+    return np.flatnonzero(np.isfinite(away) & ~fit.off)
+
+
+def _specks(partial: Mesh, without: np.ndarray) -> BoolArray:
+    """(n_partial,) bool: vertices of patches that are too small to be more than noise."""
+    edges = partial.edges[without[partial.edges].all(axis=1)]
+    n = partial.n_vertices
+    links = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
+    patch = connected_components(links, directed=False)[1]
+    areas = np.bincount(patch, np.where(without, partial.vertex_areas, 0.0))
+    return np.asarray(without & (areas[patch] < _SPECK))
 
 
 def overlap(partner: BoolArray, elastic: Elastic) -> FloatArray:

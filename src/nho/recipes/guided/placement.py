@@ -21,6 +21,7 @@ DOUBTFUL = "doubtful: the partial shape may lie in a wrong place"  # status of s
 
 DOUBTFUL_BELOW = 0.5  # chance
 _SAMPLED, _NEAR = 1500, 8  # points that strain is measured at, and neighbours of each
+_LEAST_PARTNERS = 0.1  # share of the area that makes a place
 _LEAST = 1e-3  # signals below it say no more
 _MIRRORED = -0.25  # correlation of angles below which anchors seem to be mirrored
 # Of the signals, with a constant; fitted by `python -m nho.lab.bench.fit_placement`.
@@ -38,10 +39,11 @@ def placement_signals(
     """(2,) logarithms of mean strain and of how unlike the surface is to what it lies on.
 
     Unlikeness is the mean squared difference of fine relief, in standard deviations, off the
-    boundary, where there is none. Vertices without a ``partner`` (n_partial bool) do not count.
+    boundary, where there is none. Vertices without a ``partner`` (n_partial bool) do not count,
+    unless hardly any has one: then the surface lies wrong as a whole.
     """
     share = partial.vertex_areas / partial.area
-    if partner is not None and not partner.all():
+    if partner is not None and not partner.all() and (share * partner).sum() > _LEAST_PARTNERS:
         share = share * partner / (share * partner).sum()
     own, other = (of[:, 0] for of in curvatures)
     seen = (other[full.faces[points.face]] * points.barycentric).sum(axis=1)

@@ -124,11 +124,11 @@ def _with_partners(
 
     The other way round as well: what is not drawn to a wrong place tells better that it has none.
     """
-    partial, full, anchored = pair.partial, pair.full, pair.distances.anchors[:, 0]
+    partial, full = pair.partial, pair.full
 
     def found(pose: Pose) -> BoolArray:
         fit = fit_of(partial, pose.positions, full, pose.points, bending.elastic)
-        return has_partner(partial, fit, anchored)
+        return has_partner(partial, fit, pair.distances)
 
     recipe = run.recipe(GuidedRecipe)
     if not (recipe.overlap and recipe.bend):
