@@ -14,6 +14,7 @@ from nho.io.landmarks import READABLE as LANDMARK_FILES
 from nho.io.landmarks import holds_pairs, read_landmarks, read_pairs
 from nho.io.meshes import READABLE as MESH_FILES
 from nho.runtime.file_names import is_device
+from nho.runtime.input_file import read_bytes
 from nho.studio.marks import Marks, Side, mark_at
 from nho.studio.session import Session
 
@@ -39,7 +40,7 @@ def take(session: Session, received: Path, name: str, side: Side | None) -> None
             shutil.move(received, path)
         except OSError as problem:
             raise CannotWrite.to(folder.parent, problem) from problem
-        if name.lower().endswith(MESH_FILES):
+        if name.lower().endswith(MESH_FILES) and not _landmarks_in_pts(path):
             if side is None:
                 raise InputError(f"{name}: drop a mesh on the scan (left) or template (right)")
             session.open(side, Mesh.read(path))
@@ -55,6 +56,11 @@ def take(session: Session, received: Path, name: str, side: Side | None) -> None
         raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from problem
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _landmarks_in_pts(path: Path) -> bool:
+    """Points of Landmark Editor have the suffix of a point cloud, and begin with a version."""
+    return path.suffix.lower() == ".pts" and read_bytes(path)[:7].lower() == b"version"
 
 
 def take_landmarks(session: Session, files: list[Path], side: Side | None = None) -> None:
