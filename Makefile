@@ -65,9 +65,9 @@ gallery: $(DOCS_ENV)/ready
 	$(DOCS_ENV)/bin/python tools/reference.py --run
 
 lint: $(TEST_ENV)/ready scripts
-	$(TEST_ENV)/bin/ruff check src tests tools examples
+	$(TEST_ENV)/bin/ruff check src tests tools examples integrations
 	$(TEST_ENV)/bin/ruff check --preview --select PLW1514 src # every text names its encoding
-	$(TEST_ENV)/bin/ruff format --check src tests tools examples
+	$(TEST_ENV)/bin/ruff format --check src tests tools examples integrations
 	$(TEST_ENV)/bin/lint-imports
 	$(TEST_ENV)/bin/mypy
 
@@ -104,8 +104,9 @@ test-newest:
 	CI= $(NEWEST_ENV)/bin/python -m pytest $(CORE_TESTS)
 
 # nho inside trimesh, PyVista, Open3D, vedo, meshio, JupyterLab, Blender and 3D Slicer.
-test-integrations: $(INTEGRATIONS_ENV)/ready browser
+test-integrations: $(INTEGRATIONS_ENV)/ready $(SLICER_ENV)/ready browser
 	$(INTEGRATIONS_ENV)/bin/python -m pytest -m "" tests/integrations
+	$(SLICER_ENV)/bin/python -m pytest -m "" tests/integrations/test_slicer.py
 
 # The browser tests drive a system Chromium; on Debian it is installed if we may, elsewhere the
 # tests skip and say so (in CI they fail instead).
@@ -140,6 +141,12 @@ $(OLDEST_ENV)/ready: pyproject.toml constraints-oldest.txt
 $(INTEGRATIONS_ENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(INTEGRATIONS_ENV)
 	$(INTEGRATIONS_ENV)/bin/python -m pip install --quiet --editable '.[test-integrations]'
+	touch $@
+
+# Slicer brings a VTK of its own.
+$(SLICER_ENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(SLICER_ENV)
+	$(SLICER_ENV)/bin/python -m pip install --quiet --editable . $(CORE_NEEDS) 'slicer-core>=5.11,<6'
 	touch $@
 
 $(BENCH_ENV)/ready: pyproject.toml constraints.txt
