@@ -50,7 +50,10 @@ def resolves(name: str) -> bool:
             continue
         if found is None:
             continue
-        thing = importlib.import_module(".".join(parts[:length]))
+        try:
+            thing = importlib.import_module(".".join(parts[:length]))
+        except ModuleNotFoundError as missing:  # a package of an extra
+            return not str(missing.name).startswith("nho")
         for attribute in parts[length:]:
             if not hasattr(thing, attribute):
                 return False
