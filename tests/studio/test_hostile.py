@@ -244,6 +244,6 @@ def test_memory_that_runs_out_is_named(
     def refuse(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(uploads.Mesh, "read", refuse)
+    monkeypatch.setattr(uploads, "read_with_attributes", refuse)
     status, answer = upload(studio, "a.ply", b"ply", "partial")
     assert status == 507 and "memory" in answer["error"] and caplog.records == []

@@ -25,11 +25,24 @@ def test_a_second_click_on_the_same_side_corrects_the_first() -> None:
     assert [p.partial for p in marks.pairs] == [B]
 
 
-def test_of_several_open_pairs_the_chosen_one_is_completed() -> None:
+def test_parked_landmarks_take_no_click_but_the_chosen_one() -> None:
     marks = Marks().with_landmarks("partial", [("nose", A), ("chin", B)])
-    second = marks.pairs[1].key
-    assert marks.placed("full", C, second).pairs[1].full == C
-    assert marks.placed("full", C).pairs[0].full == C
+    first, second = (pair.key for pair in marks.pairs)
+    assert marks.open is None and marks.placed("full", C, second).pairs[1].full == C
+    begun = marks.placed("full", C)
+    assert len(begun.pairs) == 3 and begun.open == begun.pairs[2]
+    assert begun.placed("partial", A).pairs[2].complete
+    # A parked landmark is the partner of the pair that was begun, and names it.
+    joined = begun.joined(begun.pairs[2].key, first)
+    assert [(pair.name, pair.complete) for pair in joined.pairs] == [
+        ("chin", False),
+        ("nose", True),
+    ]
+    with pytest.raises(InputError, match="same shape"):
+        marks.joined(first, second)
+    assert marks.put(first, "absent").pairs[0].state == "absent"
+    with pytest.raises(InputError):
+        joined.put(begun.pairs[2].key, "parked")
 
 
 def test_keys_are_not_given_again_while_others_are_there_and_names_stay_unique() -> None:

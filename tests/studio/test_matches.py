@@ -22,7 +22,7 @@ def test_a_match_is_reported_step_by_step_and_then_shown(
     opened: Opened, piece: Cut, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looking = nho.preset("default").replace(look_again_below=2.0)  # however sure it is
-    monkeypatch.setattr("nho.studio.session.preset", lambda name: looking)
+    monkeypatch.setattr("nho.studio.jobs.preset", lambda name: looking)
     session = opened.session
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)
@@ -67,7 +67,7 @@ def test_a_cancelled_match_ends_at_once_and_the_next_one_works(opened: Opened, p
         opened.pair(*pair)
     session.match("paper")  # long enough to be caught
     opened.wait_until(lambda: any("job" in event for event in opened.events))
-    process = session._worker._process.process
+    process = session._jobs._worker._process.process
     session.cancel()
     assert not process.is_alive()
     state = session.state()
@@ -97,7 +97,7 @@ def test_a_match_that_fails_or_dies_is_reported_in_one_sentence(
         opened.pair(*pair)
     session.match("paper")
     opened.wait_until(lambda: any("job" in event for event in opened.events))
-    session._worker._process.process.kill()
+    session._jobs._worker._process.process.kill()
     opened.wait_until(lambda: session.state()["job"] is None)
     assert "process died" in session.state()["notice"]["text"]
 
@@ -109,7 +109,7 @@ def test_a_process_that_died_before_the_match_does_not_lock_the_studio(
     for pair in some_pairs(piece, 5):
         opened.pair(*pair)
     session.warm_up()
-    process = session._worker._process.process
+    process = session._jobs._worker._process.process
     process.kill()
     process.join()
     process.is_alive = lambda: True  # it has not been noticed yet
@@ -130,7 +130,7 @@ def test_a_match_that_cannot_begin_does_not_run(
     def refuse(*_: Any) -> None:
         raise OSError("no more processes")
 
-    monkeypatch.setattr(session._worker, "match", refuse)
+    monkeypatch.setattr(session._jobs._worker, "match", refuse)
     with pytest.raises(OSError):
         session.match()
     assert session.state()["job"] is None
@@ -145,7 +145,7 @@ def test_beginning_and_ending_a_match_wait_for_nobody(
         opened.pair(*pair)
     session.warm_up()
     stuck = threading.Event()
-    monkeypatch.setattr(session._worker._process.connection, "send", lambda _: stuck.wait())
+    monkeypatch.setattr(session._jobs._worker._process.connection, "send", lambda _: stuck.wait())
     done = threading.Thread(target=lambda: (session.match(), session.state(), session.cancel()))
     done.start()
     done.join(300)
@@ -165,4 +165,4 @@ def test_another_mesh_stops_the_match_of_the_old_one_and_says_so(
     session.open("full", Mesh(3 * whole.vertices, whole.faces))
     state = session.state()
     assert state["job"] is None and "stopped" in state["notice"]["text"]
-    assert session._worker._process.process.is_alive()  # ready for the next one
+    assert session._jobs._worker._process.process.is_alive()  # ready for the next one

@@ -11,14 +11,21 @@ import typer
 
 from nho.cli.console import say
 from nho.errors import InputError
-from nho.geometry.mesh import Mesh
+from nho.io.attributes import read_with_attributes
 from nho.studio import Studio
+from nho.studio.marks import SIDES
+from nho.studio.opening import open_place, opens_alone
 from nho.studio.uploads import take_landmarks
 
 
 def studio_command(
     partial: Annotated[
-        Path | None, typer.Argument(metavar="PARTIAL", help="The partial surface (scan).")
+        Path | None,
+        typer.Argument(
+            metavar="PARTIAL",
+            help="The partial surface (scan); or a project, or a folder of `nho match` or "
+            "`nho batch`, alone.",
+        ),
     ] = None,
     full: Annotated[
         Path | None, typer.Argument(metavar="FULL", help="The full surface (template).")
@@ -42,15 +49,26 @@ def studio_command(
     `NHO_STUDIO_STATE`, if set): the next time the same two meshes are opened, they are there again.
 
     Example: `nho studio scan.ply template.obj`
+
+    A project that was saved from the page, the result of a match, or all pairs of a batch:
+
+    Example: `nho studio skulls.nho`
+
+    Example: `nho studio results`
     """
-    meshes = [path and Mesh.read(path) for path in (partial, full)]
+    alone = partial if partial is not None and full is None and opens_alone(partial) else None
+    if alone is not None:
+        partial = None
+    meshes = [None if path is None else read_with_attributes(path) for path in (partial, full)]
     if anchors and not all(meshes):
         raise InputError("--anchors needs both meshes; give PARTIAL and FULL as well")
     studio = Studio(port)
     try:
-        for side, mesh in zip(("partial", "full"), meshes, strict=True):
+        for side, mesh, path in zip(SIDES, meshes, (partial, full), strict=True):
             if mesh is not None:
-                studio.session.open(side, mesh)  # type: ignore[arg-type]
+                studio.session.open(side, *mesh, path)
+        if alone is not None:
+            open_place(studio.session, alone)
         if anchors:
             take_landmarks(studio.session, anchors)
         studio.start()

@@ -18,7 +18,8 @@ from nho.problem.result import MatchResult
 from nho.report.colours import ViewColours
 from nho.report.views import first_view, frame, framed, view_beside
 
-VIEWER = ("webgl.js", "shapeview.js", "steering.js")  # what draws and rotates a shape, in order
+# What draws and rotates a shape, in order.
+VIEWER = ("webgl.js", "labels.js", "shapeview.js", "steering.js")
 _MOST = 60_000  # vertices a shape: a report of about ten megabytes
 _COARSE = 40_000  # about so many of a larger one, and in proportion where fewer are allowed
 

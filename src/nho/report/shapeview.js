@@ -5,42 +5,6 @@
 
 const DEPTH_SCALE = 0.5; // size of the depth picture against the page's pixels
 
-// A ring around a place on the overlay, broken where the surface hides it.
-function drawRing(pen, place) {
-  pen.setLineDash(place.hidden ? [3, 3] : []);
-  for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
-    pen.beginPath();
-    pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
-    pen.lineWidth = width;
-    pen.strokeStyle = colour;
-    pen.stroke();
-  }
-  pen.setLineDash([]);
-}
-
-const LONGEST_LABEL = 10; // letters
-
-// A disc with the name of a point, or a pill where the name is longer than a number.
-function drawLabel(pen, place, { label, fill, stroke = "#fff", large = false }) {
-  const text = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label;
-  const radius = large ? 11 : 9;
-  pen.font = "600 10px system-ui, sans-serif";
-  pen.textAlign = "center";
-  pen.textBaseline = "middle";
-  const half = Math.max(radius, pen.measureText(text).width / 2 + 5);
-  pen.globalAlpha = place.hidden ? 0.28 : 1;
-  pen.beginPath();
-  pen.roundRect(place.x - half, place.y - radius, 2 * half, 2 * radius, radius);
-  pen.fillStyle = fill;
-  pen.fill();
-  pen.lineWidth = large ? 3 : 1.6;
-  pen.strokeStyle = stroke;
-  pen.stroke();
-  pen.fillStyle = "#fff";
-  pen.fillText(text, place.x, place.y + 0.5);
-  pen.globalAlpha = 1;
-}
-
 class ShapeView {
   constructor(stage, shape) {
     this.stage = stage;
@@ -54,6 +18,8 @@ class ShapeView {
     // Few triangles between the same vertices, for while a large shape moves.
     this.coarse = shape.coarse ? unpack(shape.coarse, Uint32Array) : new Uint32Array(0);
     this.moving = false;
+    this.cut = this.fade = this.cells = this.swipe = 0; // see the shaders
+    this.size = 1; // against the largest that fits, to compare two shapes
     this.shown = 0; // counts changes of colours
     this.colours = {};
     for (const name in shape.colours) this.colours[name] = unpack(shape.colours[name], Uint8Array);
@@ -105,6 +71,8 @@ class ShapeView {
     attribute(0, this.positions, gl.FLOAT, false);
     attribute(1, smoothNormals(this.positions, this.faces), gl.FLOAT, false);
     this.colourBuffer = attribute(2, new Uint8Array(this.positions.length), gl.UNSIGNED_BYTE, true);
+    this.placeBuffer = newBuffer();
+    this.otherBuffer = newBuffer();
     const triangles = new Uint32Array(this.faces.length + this.coarse.length);
     triangles.set(this.faces);
     triangles.set(this.coarse, this.faces.length);
@@ -135,8 +103,28 @@ class ShapeView {
     gl.bufferData(gl.ARRAY_BUFFER, this.colours[name], gl.STATIC_DRAW);
   }
 
+  // Where a checker is fixed to: three numbers a vertex, NaN without a place.
+  setPlaces(places) {
+    this.fill(this.placeBuffer, 3, places, this.gl.FLOAT, false);
+  }
+
+  // Colours to swipe to.
+  setOther(colours) {
+    this.fill(this.otherBuffer, 4, colours, this.gl.UNSIGNED_BYTE, true);
+  }
+
+  fill(buffer, slot, data, kind, normalised) {
+    const gl = this.gl;
+    this.shown += 1;
+    gl.bindVertexArray(this.layout);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
+    gl.enableVertexAttribArray(slot);
+    gl.vertexAttribPointer(slot, 3, kind, normalised, 0, 0);
+  }
+
   resize() {
-    const dots = Math.min(window.devicePixelRatio || 1, 2);
+    const dots = drawnInSoftware() ? 1 : Math.min(window.devicePixelRatio || 1, 2);
     this.width = Math.max(this.stage.clientWidth, 1);
     this.height = Math.max(this.stage.clientHeight, 1);
     for (const canvas of [this.canvas, this.overlay]) {
@@ -151,7 +139,7 @@ class ShapeView {
 
   focal() {
     const aspect = this.width / this.height;
-    const fit = 0.92 * this.zoom * Math.min(aspect / this.reach[0], 1 / this.reach[1]);
+    const fit = 0.92 * this.zoom * this.size * Math.min(aspect / this.reach[0], 1 / this.reach[1]);
     return [fit / aspect, fit];
   }
 
@@ -165,6 +153,7 @@ class ShapeView {
     gl.uniformMatrix3fv(gl.getUniformLocation(program, "rotation"), true, this.rotation);
     gl.uniform2fv(gl.getUniformLocation(program, "focal"), this.focal());
     gl.uniform2fv(gl.getUniformLocation(program, "pan"), this.pan);
+    for (const name of ["cut", "fade", "cells", "swipe"]) gl.uniform1f(gl.getUniformLocation(program, name), this[name]);
     gl.drawElements(gl.TRIANGLES, few ? this.coarse.length : this.faces.length, gl.UNSIGNED_INT,
       few ? 4 * this.faces.length : 0);
   }
@@ -172,7 +161,8 @@ class ShapeView {
   // Equal for equal pictures, so that a change of marks alone need not draw the shape again.
   pictureKey() {
     this.resize();
-    return [this.width, this.height, this.dots, this.moving, this.shown, this.zoom, this.pan, this.rotation].join();
+    return [this.width, this.height, this.dots, this.moving, this.shown, this.zoom, this.pan, this.rotation,
+      this.cut, this.fade, this.cells, this.swipe, this.size].join();
   }
 
   draw() {
@@ -257,7 +247,8 @@ class ShapeView {
     const found = this.surfaceNear(x, y);
     if (!found) return -1;
     const { origin, direction } = this.ray(found.x, found.y);
-    const point = origin.map((start, i) => start + found.away * direction[i]);
+    const left = found.away - (this.cut ? NEAR + this.cut * (FAR - NEAR) : 0);
+    const point = origin.map((start, i) => start + left * direction[i]);
     let best = -1, least = Infinity;
     for (let i = 0, at = 0; at < this.positions.length; i++, at += 3) {
       const gap = (this.positions[at] - point[0]) ** 2 + (this.positions[at + 1] - point[1]) ** 2
@@ -273,7 +264,8 @@ class ShapeView {
     const back = (v) => [0, 1, 2].map((i) => r[i] * v[0] + r[i + 3] * v[1] + r[i + 6] * v[2]);
     const right = ((2 * x) / this.width - 1 - this.pan[0]) / fx;
     const up = (1 - (2 * y) / this.height - this.pan[1]) / fy;
-    return { origin: back([0, 0, EYE]), direction: back([right, up, -1]) };
+    const direction = back([right, up, -1]), skipped = this.cut ? NEAR + this.cut * (FAR - NEAR) : 0;
+    return { origin: back([0, 0, EYE]).map((start, i) => start + skipped * direction[i]), direction };
   }
 
   rotate(aboutUp, aboutRight) {
@@ -285,6 +277,18 @@ class ShapeView {
       const row = 3 * Math.floor(i / 3), column = i % 3;
       return [0, 1, 2].reduce((sum, k) => sum + step[row + k] * old[column + 3 * k], 0);
     });
+    this.depthIsOld = true;
+  }
+
+  // Pixels that a length of 1 in the shape's own unit has in the middle of the picture.
+  pixelsPerUnit(radius) {
+    return (0.5 * this.height * this.focal()[1]) / (EYE * radius);
+  }
+
+  // Cut away what lies in front of a point.
+  cutAt(point) {
+    const r = this.rotation, depth = r[6] * point[0] + r[7] * point[1] + r[8] * point[2];
+    this.cut = Math.max(0, (EYE - depth - 0.01 - NEAR) / (FAR - NEAR));
     this.depthIsOld = true;
   }
 

@@ -6,35 +6,48 @@ const EYE = 4;
 const NEAR = EYE - 1.1, FAR = EYE + 1.1;
 
 const VERTEX_SHADER = `#version 300 es
-in vec3 position; in vec3 normal; in vec3 colour;
+in vec3 position; in vec3 normal; in vec3 colour; in vec3 place; in vec3 other;
 uniform mat3 rotation; uniform vec2 focal; uniform vec2 pan;
-out vec3 shade; out vec3 facing; out float away;
+out vec3 shade; out vec3 facing; out vec3 cell; out vec3 second; out float away;
 void main() {
   vec3 seen = rotation * position;
   away = ${EYE.toFixed(6)} - seen.z;
   float depth = ${((FAR + NEAR) / (FAR - NEAR)).toFixed(6)} * away
     - ${((2 * FAR * NEAR) / (FAR - NEAR)).toFixed(6)};
   gl_Position = vec4(focal * seen.xy + pan * away, depth, away);
-  shade = colour; facing = rotation * normal;
+  shade = colour; facing = rotation * normal; cell = place; second = other;
 }`;
+
+// A uniform that is never set is 0, which switches off what it stands for: `cut` is the share of the
+// depth that is cut away in front, `fade` that of the pixels that are left out, `cells` the number of
+// checker cells along the unit of `place`, `swipe` the column from which on the other colours show.
+const CUT = `if (away < ${NEAR.toFixed(6)} + cut * ${(FAR - NEAR).toFixed(6)}) discard;`;
 
 const COLOUR_SHADER = `#version 300 es
 precision highp float;
-in vec3 shade; in vec3 facing; in float away;
+in vec3 shade; in vec3 facing; in vec3 cell; in vec3 second; in float away;
+uniform float cut; uniform float fade; uniform float cells; uniform float swipe;
 out vec4 result;
 void main() {
+  ${CUT}
+  // Left-out pixels need no order of drawing, as blending would.
+  if (fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)))) < fade) discard;
   vec3 n = normalize(facing);
   if (n.z < 0.0) n = -n; // both sides of an open surface are lit
   float key = max(dot(n, normalize(vec3(-0.45, 0.65, 0.9))), 0.0);
   float light = 0.50 + 0.42 * key + 0.14 * n.z;
-  result = vec4(min(shade * light, 1.0), 1.0);
+  vec3 parts = floor(cell * cells);
+  float dark = cells > 0.0 && mod(parts.x + parts.y + parts.z, 2.0) > 0.5 ? 0.55 : 1.0;
+  result = vec4(min((swipe > 0.0 && gl_FragCoord.x > swipe ? second : shade) * light * dark, 1.0), 1.0);
 }`;
 
 const DEPTH_SHADER = `#version 300 es
 precision highp float;
-in vec3 shade; in vec3 facing; in float away;
+in vec3 shade; in vec3 facing; in vec3 cell; in vec3 second; in float away;
+uniform float cut;
 out vec4 result;
 void main() {
+  ${CUT}
   float depth = clamp((away - ${NEAR.toFixed(6)}) / ${(FAR - NEAR).toFixed(6)}, 0.0, 0.9999);
   vec3 parts = fract(depth * vec3(1.0, 255.0, 65025.0));
   result = vec4(parts - parts.yzz * vec3(1.0 / 255.0, 1.0 / 255.0, 0.0), 1.0);
@@ -76,7 +89,7 @@ function shaderProgram(gl, fragment) {
   const program = gl.createProgram();
   gl.attachShader(program, compile(gl.VERTEX_SHADER, VERTEX_SHADER));
   gl.attachShader(program, compile(gl.FRAGMENT_SHADER, fragment));
-  ["position", "normal", "colour"].forEach((name, slot) => {
+  ["position", "normal", "colour", "place", "other"].forEach((name, slot) => {
     gl.bindAttribLocation(program, slot, name);
   });
   gl.linkProgram(program);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ from nho.errors import CannotWrite, InputError, MissingFile
 from nho.io.landmarks import clean_name
 from nho.runtime.atomic_file import replace, write_whole
 from nho.runtime.input_file import read_text
-from nho.studio.marks import MOST_PAIRS, Mark, MarkedPair, Marks
+from nho.studio.marks import MOST_PAIRS, STATES, Mark, MarkedPair, Marks
 from nho.studio.shape import ShownShape
 
 _FORMAT = 1
@@ -68,7 +69,7 @@ class Autosave:
             If the file is damaged, does not fit the meshes or is of another version.
         """
         try:
-            return _from_json(json.loads(read_text(self.path, _LARGEST)), self._faces)
+            return marks_from_json(json.loads(read_text(self.path, _LARGEST)), self._faces)
         except MissingFile:
             return Marks()
         except _UNREADABLE as problem:
@@ -86,7 +87,8 @@ class Autosave:
         return aside
 
 
-def _from_json(about: Any, n_faces: dict[str, int]) -> Marks:
+def marks_from_json(about: Any, n_faces: Mapping[str, int]) -> Marks:
+    """Marks from what `Autosave.write` wrote; damage is any exception."""
     if about["format"] != _FORMAT:
         raise ValueError("written by another version of nho")
 
@@ -103,7 +105,10 @@ def _from_json(about: Any, n_faces: dict[str, int]) -> Marks:
     def pair(entry: Any) -> MarkedPair:
         key = int(entry["key"])
         name = clean_name(str(entry["name"])) or str(key)
-        return MarkedPair(key, name, side(entry, "partial"), side(entry, "full"))
+        state = entry.get("state", "parked")  # older files have none
+        if state not in STATES:
+            raise ValueError(f"a pair is {state!r}")
+        return MarkedPair(key, name, side(entry, "partial"), side(entry, "full"), state)
 
     pairs = tuple(map(pair, about["pairs"]))
     if len(pairs) > MOST_PAIRS:

@@ -22,19 +22,32 @@ from nho.report.result_folder import FILES, write_outputs
 from nho.runtime.input_file import read_bytes
 from nho.studio.marks import Marks, points_of
 from nho.studio.outcome import MatchOutcome
+from nho.studio.products import PRODUCTS
+from nho.studio.project import SUFFIX
 from nho.studio.session import Session
 from nho.studio.shape import ShownShape
 
 _KINDS = {".zip": "application/zip", ".html": "text/html; charset=utf-8"}
 _BYTES = "application/octet-stream"
+PROJECT = f"project{SUFFIX}"
 # Files of a result; dropped with it.
 _written: WeakKeyDictionary[MatchOutcome, dict[str, bytes]] = WeakKeyDictionary()
 _writing = threading.Lock()
 
 
-def download(session: Session, name: str, scratch: Path) -> tuple[bytes, str, str]:
+def download(
+    session: Session, name: str, scratch: Path, query: dict[str, str] | None = None
+) -> tuple[bytes, str, str]:
     """(body, kind, file name) of a download, by its name; ``scratch`` is for temporary files."""
     try:
+        if name == PROJECT:
+            inside = (query or {}).get("meshes") != "outside"
+            return session.project(inside), _BYTES, name
+        if name in PRODUCTS:
+            with tempfile.TemporaryDirectory(dir=scratch) as inside_scratch:
+                path = Path(inside_scratch) / name
+                PRODUCTS[name](session, path)
+                return read_bytes(path), _BYTES, name
         return _download(session, name, scratch)
     except OSError as problem:
         raise CannotWrite.to(scratch, problem) from problem

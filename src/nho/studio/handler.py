@@ -147,16 +147,18 @@ class Handler(BaseHTTPRequestHandler):
     # ---- POST --------------------------------------------------------------------------------
 
     def _post(self, path: str, query: dict[str, str]) -> None:
+        answer: dict[str, Any] | None
         if path == "upload":
-            routes.upload(self.studio, query, self._received(LARGEST_UPLOAD))
+            answer = routes.upload(self.studio, query, self._received(LARGEST_UPLOAD))
         else:
             try:
                 about = decoded(b"".join(self._body(LARGEST_MESSAGE)))
             except InputError as problem:
                 raise Refused(HTTPStatus.BAD_REQUEST, str(problem)) from None
-            if not routes.post(self.studio, path, about):
+            answer = routes.post(self.studio, path, about)
+            if answer is None:
                 raise Refused(HTTPStatus.NOT_FOUND, "nothing here")
-        self._send_json({"revision": self.studio.session.revision})
+        self._send_json({"revision": self.studio.session.revision, **answer})
 
     def _body(self, most: int) -> Iterator[bytes]:
         """The request's body, part by part; refused at once if it is too long."""

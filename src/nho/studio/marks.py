@@ -18,6 +18,10 @@ from nho.io.landmarks import clean_name
 from nho.problem.anchors import Anchors
 
 Side = Literal["partial", "full"]
+# A pair without a partner: begun by a click and to be completed by the next one; parked, as
+# landmarks from files are, until it is chosen; or known to have none, for what broke off.
+PairState = Literal["begun", "parked", "absent"]
+STATES: tuple[PairState, ...] = ("begun", "parked", "absent")
 SIDES: tuple[Side, Side] = ("partial", "full")
 LONGEST_NAME = 80
 MOST_PAIRS = 1000  # every page lists them all after every change
@@ -40,12 +44,15 @@ class MarkedPair:
     ----------
     key : int
         Stays with the pair whatever happens to the others; its colour follows from it.
+    state : {"begun", "parked", "absent"}
+        What is to become of a pair that is not complete.
     """
 
     key: int
     name: str
     partial: Mark | None = None
     full: Mark | None = None
+    state: PairState = "begun"
 
     @property
     def complete(self) -> bool:
@@ -54,7 +61,8 @@ class MarkedPair:
 
     def with_mark(self, side: Side, mark: Mark | None) -> MarkedPair:
         """The pair with another mark, or none, on a side."""
-        return replace(self, partial=mark) if side == "partial" else replace(self, full=mark)
+        pair = replace(self, partial=mark) if side == "partial" else replace(self, full=mark)
+        return replace(pair, state="begun") if pair.complete else pair
 
     def mark(self, side: Side) -> Mark | None:
         """The mark on a side, if it is there."""
@@ -79,13 +87,14 @@ class Marks:
 
     @property
     def open(self) -> MarkedPair | None:
-        """The first pair that is not complete."""
-        return next((pair for pair in self.pairs if not pair.complete), None)
+        """The pair that was begun by a click and has no partner yet."""
+        waiting = (pair for pair in self.pairs if not pair.complete and pair.state == "begun")
+        return next(waiting, None)
 
     def placed(self, side: Side, mark: Mark, key: int | None = None) -> Marks:
         """A click: completes the open pair, or moves its only mark, or begins a new pair.
 
-        Of several open pairs it is the one with this ``key``, else the first.
+        ``key`` is another pair that the user has chosen to complete, such as a parked one.
         """
         chosen = next((pair for pair in self.pairs if pair.key == key and not pair.complete), None)
         waiting = chosen or self.open
@@ -99,9 +108,37 @@ class Marks:
         for name, mark in named:
             pair = next((pair for pair in marks.pairs if pair.name == name), None)
             if pair is None:
-                marks = marks._with_new(name, {side: mark})
+                marks = marks._with_new(name, {side: mark}, "parked")
             else:
                 marks = marks._changed(pair.with_mark(side, mark))
+        return marks
+
+    def joined(self, key: int, parked: int) -> Marks:
+        """The pair ``key`` with the mark and the name of a parked one, which is its partner."""
+        pair, other = self._pair(key), self._pair(parked)
+        both = replace(
+            pair,
+            name=other.name,
+            partial=pair.partial or other.partial,
+            full=pair.full or other.full,
+        )
+        if not both.complete:
+            raise InputError("both points lie on the same shape; choose one on the other")
+        return self.removed(parked)._changed(both)
+
+    def put(self, key: int, state: str) -> Marks:
+        """A pair without a partner, parked or known to have none."""
+        found = next((known for known in STATES if known == state), None)
+        pair = self._pair(key)
+        if found is None or pair.complete:
+            raise InputError("only a pair without a partner can be parked or be absent")
+        return self._changed(replace(pair, state=found))
+
+    def with_found(self, found: Iterable[tuple[Mark, Mark]]) -> Marks:
+        """Further complete pairs, named by numbers of their own."""
+        marks = self
+        for partial, full in found:
+            marks = marks.added(partial, full)
         return marks
 
     def added(self, partial: Mark, full: Mark, name: str | None = None) -> Marks:
@@ -128,7 +165,7 @@ class Marks:
 
     def without_side(self, side: Side) -> Marks:
         """What is left when a shape is exchanged: the marks on the other one."""
-        left = (pair.with_mark(side, None) for pair in self.pairs)
+        left = (replace(pair.with_mark(side, None), state="parked") for pair in self.pairs)
         return Marks(tuple(pair for pair in left if pair.partial or pair.full))
 
     def anchors(self, partial: Mesh, full: Mesh) -> Anchors:
@@ -151,14 +188,17 @@ class Marks:
     def _changed(self, changed: MarkedPair) -> Marks:
         return Marks(tuple(changed if pair.key == changed.key else pair for pair in self.pairs))
 
-    def _with_new(self, name: str | None, marks: dict[Side, Mark]) -> Marks:
+    def _with_new(
+        self, name: str | None, marks: dict[Side, Mark], state: PairState = "begun"
+    ) -> Marks:
         if len(self.pairs) >= MOST_PAIRS:
             raise InputError(f"the studio takes at most {MOST_PAIRS} pairs; use fewer")
         taken = {pair.name for pair in self.pairs}
         key = 1 + max((pair.key for pair in self.pairs), default=0)
         if name is None or name in taken:
             name = next(str(n) for n in range(key, key + len(taken) + 1) if str(n) not in taken)
-        return Marks((*self.pairs, MarkedPair(key, name, marks.get("partial"), marks.get("full"))))
+        both = marks.get("partial"), marks.get("full")
+        return Marks((*self.pairs, MarkedPair(key, name, *both, state)))
 
 
 class MarkHistory:

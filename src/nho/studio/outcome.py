@@ -8,13 +8,18 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
-from nho.geometry.surface import SurfacePoints
+from nho.geometry.surface import SurfacePoints, project
 from nho.problem.result import MatchResult
 from nho.report import key_figures
-from nho.report.colours import ViewColours, view_colours
+from nho.report.colours import ViewColours, scalar_colours, view_colours
 from nho.report.views import framed, view_beside
 from nho.studio.marks import MarkedPair, Marks, Side, mark_at, points_of
 from nho.studio.shape import ShownShape
+from nho.studio.visibility import DIRECTIONS
+from nho.transfer.fit import Fit, fit_template
+
+_SHOWN = 0.98  # quantile of the distances that the scale of colours ends at
+_NEAR = 0.15  # radii: a point on the outside so near means the same part of the shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +35,30 @@ class MatchOutcome:
     @cached_property
     def _colours(self) -> ViewColours:
         return view_colours(self.full.mesh, self.result)
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The template fitted to the scan."""
+        return fit_template(self.result, self.partial.mesh, self.full.mesh)
+
+    @cached_property
+    def misfit(self) -> np.ndarray:
+        """(n_partial,) distance of the scan from the fitted template, in the unit of the scan."""
+        _, gaps = project(self.fit.mesh, self.partial.mesh.vertices)
+        return np.where(self.result.vertex_map >= 0, gaps, np.nan)
+
+    def change(self, other: MatchOutcome) -> np.ndarray:
+        """(n_partial,) distance between the partners in two results; NaN without both."""
+        mesh = self.full.mesh
+        gap = self.result.points.positions(mesh) - other.result.points.positions(mesh)
+        return np.asarray(np.linalg.norm(gap, axis=1))
+
+    def measured_colours(self, values: np.ndarray) -> tuple[bytes, float]:
+        """Distances at the scan's vertices as colours, and the length at the end of the scale."""
+        most = float(np.nanquantile(values, _SHOWN)) if np.isfinite(values).any() else 0.0
+        most = most or float(self.partial.frame[1])
+        rows = self.partial.drawn.vertex
+        return scalar_colours(values[rows], 0.0, most).tobytes(), most
 
     def colours(self, side: Side, view: str) -> bytes | None:
         """8-bit sRGB of every vertex that is drawn; None = no such view."""
@@ -68,7 +97,9 @@ class MatchOutcome:
             "seconds": result.timings.get("total", 0.0),
             **{name: figures[name] for name in ("matched", "confidence", "region")},
             "scale": result.scale,
-            "suspects": [self.pairs[row].key for row in result.suspect_anchors],
+            "suspects": [
+                self.pairs[row].key for row in result.suspect_anchors if row < len(self.pairs)
+            ],
             "rotation": view.tolist(),
         }
 
@@ -85,6 +116,7 @@ def suggested_anchor(
         vertex = _farthest_vertex(shape, marks)
         return None if vertex is None else _suggestion(shape, vertex, "far from the other anchors")
     vertex = outcome.result.next_anchor
+    vertex = _clickable(shape, vertex)
     suggestion = _suggestion(shape, vertex, "where the match is least sure")
     partner = outcome.result.points[np.array([vertex])]
     if partner.face[0] >= 0:
@@ -95,7 +127,10 @@ def suggested_anchor(
 def _suggestion(shape: ShownShape, vertex: int, why: str) -> dict[str, object]:
     mark = mark_at(SurfacePoints.at_vertices(shape.mesh, np.array([vertex])), 0)
     described = shape.described_mark(mark)
-    return {"why": why, "at": described["at"], "mark": described}
+    seen = int(shape.seen_from[vertex])
+    if seen >= 0:
+        described["normal"] = DIRECTIONS[seen].tolist()
+    return {"why": why, "at": described["at"], "mark": described, "inside": seen < 0}
 
 
 def _farthest_vertex(shape: ShownShape, marks: Marks) -> int | None:
@@ -107,4 +142,15 @@ def _farthest_vertex(shape: ShownShape, marks: Marks) -> int | None:
     away = dijkstra(shape.graph, directed=False, indices=sources, min_only=True)
     # Other pieces of the surface come after the one with marks on it.
     away[~shape.mesh.used_vertices | ~np.isfinite(away)] = -1
-    return int(np.argmax(away))
+    outside = np.where(shape.seen_from >= 0, away, -1)
+    return int(np.argmax(outside if outside.max() > 0 else away))
+
+
+def _clickable(shape: ShownShape, vertex: int) -> int:
+    """The nearest vertex that is seen from outside; itself if that is far away."""
+    outside = np.flatnonzero(shape.seen_from >= 0)
+    if not len(outside):
+        return vertex
+    places = shape.mesh.vertices
+    gap = np.linalg.norm(places[outside] - places[vertex], axis=1)
+    return int(outside[gap.argmin()]) if gap.min() < _NEAR * shape.frame[1] else vertex

@@ -14,17 +14,42 @@ from nho.settings import PaperRecipe, Settings
 _MANY_ANCHORS = {"distances": 0.35, "bending": 0.65}
 _FEW_ANCHORS = {"distances": 0.1, "bending": 0.15, "spectra": 0.1, "round": 0.25, "look": 0.4}
 _RECIPROCAL = {"spectra": 0.1, "fit": 0.35, "round": 0.35, "refine": 0.2}
+_START = {"starting": 0.05}
+_SEARCH = {"survey": 0.1, "scales": 0.2, "trials": 0.3}  # against 1 for the match itself
+_LARGE = {"coarsening": 0.3}  # what comes before and after where the meshes are large
+_CARRIED = {"carrying": 0.2}
+# What a stage does, for somebody who never heard of the method.
+_WORDS = {
+    "starting": "Getting ready",
+    "survey": "Looking at both shapes",
+    "scales": "Comparing sizes",
+    "trials": "Trying places where the scan may lie",
+    "coarsening": "Simplifying the large meshes",
+    "distances": "Measuring distances to the anchors",
+    "bending": "Fitting the scan onto the template",
+    "spectra": "Comparing the shapes as a whole",
+    "round": "Improving the fit",
+    "look": "Checking the fit a second time",
+    "fit": "Learning which part is covered",
+    "refine": "Refining every point",
+    "carrying": "Finishing every vertex",
+}
 _LONGEST_CURVE = 400
 _OPERATOR = 0.3  # share of a round that fits its operator
 _LOOKS = 2  # of the stage "look"
 
 
-def typical_shares(settings: Settings, anchors: int) -> dict[str, float]:
-    """The stages to come, in order, with their shares."""
+def typical_shares(settings: Settings, anchors: int, large: bool = False) -> dict[str, float]:
+    """The stages to come, in order, with their shares; without anchors, these are found first."""
     recipe = settings.recipe
+    stages = _FEW_ANCHORS
     if isinstance(recipe, PaperRecipe):
-        return _RECIPROCAL
-    return _FEW_ANCHORS if anchors < recipe.many_anchors else _MANY_ANCHORS
+        stages = _RECIPROCAL
+    elif anchors >= recipe.many_anchors:
+        stages = _MANY_ANCHORS
+    search = {} if anchors else _SEARCH
+    before, after = (_LARGE, _CARRIED) if large else ({}, {})
+    return {**_START, **search, **before, **stages, **after}
 
 
 @dataclass
@@ -73,6 +98,8 @@ class Pace:
             left = max((1 - done) * sum(self.shares.values()), 0.0)
         return {
             "stage": self.stage,
+            "words": _WORDS.get(_kind(self.stage), self.stage),
+            "next": self._end_of_stage(),
             "step": self.step,
             "steps": self.steps,
             "loss": self.losses[-1] if self.losses else None,
@@ -81,6 +108,14 @@ class Pace:
             "done": done,
             "left": left,
         }
+
+    def _end_of_stage(self) -> float:
+        """Where the bar may creep to before the next event."""
+        kind, names = _kind(self.stage), list(self.shares)
+        if kind not in names:
+            return self.done
+        upto = names[: names.index(kind) + 1]
+        return max(self.done, sum(self.shares[name] for name in upto) / sum(self.shares.values()))
 
     def _reached(self) -> float:
         kind, names = _kind(self.stage), list(self.shares)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,24 @@ from nho.studio import downloads, uploads
 from nho.studio.marks import SIDES, Marks, Side
 
 if TYPE_CHECKING:
+    from nho.studio.outcome import MatchOutcome
     from nho.studio.server import Studio
     from nho.studio.session import Session
 
 _BYTES = "application/octet-stream"
 _SCRIPT, _STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
-_SCRIPTS = ("server.js", "stage.js", "panel.js", "hover.js", "files.js", "keys.js", "studio.js")
+_PAGE_FILES = sorted(file.name for file in files("nho.studio").joinpath("page").iterdir())
 _PAGE = "text/html; charset=utf-8"
 # Files of the page by address: package, name there, media type.
 _FILES = {
     "": ("nho.studio", "page/studio.html", _PAGE),
     "studio.css": ("nho.studio", "page/studio.css", _STYLE),
     **{name: ("nho.report", name, _SCRIPT) for name in VIEWER},
-    **{name: ("nho.studio", f"page/{name}", _SCRIPT) for name in _SCRIPTS},
+    **{
+        name: ("nho.studio", f"page/{name}", _SCRIPT)
+        for name in _PAGE_FILES
+        if name.endswith(".js")
+    },
 }
 
 
@@ -54,41 +60,59 @@ def get(studio: Studio, path: str, query: dict[str, str]) -> Response | None:
     where, _, name = path.partition("/")
     if where == "mesh":
         return _mesh_array(session, name, query)
+    if where == "picture" and session.batch is not None:
+        return Response(session.batch.picture(name), "image/png")
+    if where == "choice":
+        return _choice_colours(session, name)
     if where == "outcome":
         return _outcome_array(session, name, query)
     if where == "download":
-        return Response(*downloads.download(session, name, studio.scratch.path))
+        return Response(*downloads.download(session, name, studio.scratch.path, query))
     return None
 
 
-def post(studio: Studio, path: str, about: dict[str, Any]) -> bool:
-    """Do what a page asks for; False = there is no such thing."""
+def post(studio: Studio, path: str, about: dict[str, Any]) -> dict[str, Any] | None:
+    """Do what a page asks for, and what it gets to know of it; None = there is no such thing."""
     session = studio.session
-    doing: dict[str, Callable[[], None]] = {
+    doing: dict[str, Callable[[], dict[str, Any] | None]] = {
         "place": lambda: session.place(_side(about), *_ray(about), _key_or_none(about)),
         "move": lambda: session.move(_key(about), _side(about), *_ray(about)),
         "rename": lambda: session.change(
             lambda marks: marks.renamed(_key(about), _text(about, "name", ""))
         ),
         "remove": lambda: session.change(lambda marks: marks.removed(_key(about))),
+        "join": lambda: session.change(
+            lambda marks: marks.joined(_key(about), _key({"key": about.get("parked")}))
+        ),
+        "put": lambda: session.change(
+            lambda marks: marks.put(_key(about), _text(about, "state", ""))
+        ),
+        "measure": lambda: session.measure(
+            _side(about), [_ray(_part(about, end)) for end in ("start", "end")]
+        ),
         "clear": lambda: session.change(lambda marks: Marks()),
         "undo": session.undo,
         "redo": session.redo,
         "match": lambda: session.match(_text(about, "preset", "default")),
         "cancel": session.cancel,
+        "find": session.find_anchors,
+        "row": lambda: session.open_row(_text(about, "name", "")),
+        "mirror": lambda: session.mirror(_side(about)),
+        "recent": lambda: session.open_project(session.recent.read(_text(about, "key", ""))),
+        "choose": lambda: session.choose(_key(about)),
+        "dismiss": session.dismiss,
         "sample": lambda: uploads.open_sample(session),
     }
     if path not in doing:
-        return False
-    doing[path]()
-    return True
+        return None
+    return doing[path]() or {}
 
 
-def upload(studio: Studio, query: dict[str, str], received: Path) -> None:
-    """A file from the page: a mesh for one side, or landmarks."""
+def upload(studio: Studio, query: dict[str, str], received: Path) -> dict[str, str]:
+    """A file from the page: a mesh for one side, or landmarks; says where it went."""
     try:
         side = _side(query) if "side" in query else None
-        uploads.take(studio.session, received, query.get("name", ""), side)
+        return {"side": uploads.take(studio.session, received, query.get("name", ""), side)}
     finally:
         received.unlink(missing_ok=True)
 
@@ -102,13 +126,44 @@ def _mesh_array(session: Session, name: str, query: dict[str, str]) -> Response 
     return None if body is None else Response(body, _BYTES)
 
 
+def _choice_colours(session: Session, name: str) -> Response | None:
+    """How one of the found placements looks: ``choice/NUMBER/SIDE``."""
+    number, _, side = name.partition("/")
+    choices = session.choices
+    if not (number.isascii() and number.isdigit() and int(number) < len(choices)):
+        return None
+    body = choices[int(number)].colours(side, "faded") if side in SIDES else None
+    return None if body is None else Response(body, _BYTES)
+
+
 def _outcome_array(session: Session, name: str, query: dict[str, str]) -> Response | None:
     outcome = session.outcome
     kind, _, rest = name.partition("/")
     if outcome is None or not _meant(outcome.version, query):
         return None
+    if kind in ("misfit", "change", "earlier"):
+        return _compared(session, outcome, kind)
     body = outcome.colours(kind, rest) if kind in SIDES else outcome.array(name)
     return None if body is None else Response(body, _BYTES)
+
+
+def _compared(session: Session, outcome: MatchOutcome, kind: str) -> Response | None:
+    """The scan coloured by a distance, or as an earlier match saw it.
+
+    The length at the end of the scale comes in the last four bytes.
+    """
+    earlier = session.earlier
+    if kind == "misfit":
+        values = outcome.misfit
+    elif earlier is None or earlier.full is not outcome.full:
+        return None
+    elif kind == "change":
+        values = outcome.change(earlier)
+    else:
+        colours = earlier.colours("partial", "correspondence")
+        return None if colours is None else Response(colours, _BYTES)
+    body, most = outcome.measured_colours(values)
+    return Response(body + np.float32(most).tobytes(), _BYTES)
 
 
 def _meant(version: int, query: dict[str, str]) -> bool:
@@ -121,6 +176,11 @@ def _side(about: dict[str, Any]) -> Side:
         if about.get("side") == side:
             return side
     raise InputError("the side is missing; it is partial or full")
+
+
+def _part(about: dict[str, Any], name: str) -> dict[str, Any]:
+    part = about.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _key(about: dict[str, Any]) -> int:

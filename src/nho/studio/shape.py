@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
+from nho.errors import InputError
 from nho.geometry.coarsening import coarsened
-from nho.geometry.geodesics import edge_graph
+from nho.geometry.geodesics import distances_from, unfolded_graph
 from nho.geometry.mesh import FloatArray, IntArray, Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.attributes import Attributes, kind_of
 from nho.report.scene import DrawnPart, drawn_part
 from nho.report.views import Frame, first_view, frame, framed
 from nho.studio.marks import Mark, points_of
 from nho.studio.picking import first_hit
+from nho.studio.visibility import seen_from
+from nho.transfer.textures import painted
 
 _MOST_SHOWN = 300_000  # vertices; of a larger mesh, the page draws as much as a report
 _COARSE = 2_500  # vertices that are drawn while the shape moves, where there is no graphics card
@@ -28,10 +34,16 @@ class ShownShape:
     ----------
     version : int
         Another one for every mesh that is opened, so that pages know when to load it anew.
+    attributes : Attributes
+        What the file holds beside the surface: colours, labels, textures.
+    path : Path, optional
+        Where the file is; None if it came from the page.
     """
 
     mesh: Mesh
     version: int
+    attributes: Attributes = field(default_factory=Attributes)
+    path: Path | None = None
 
     @cached_property
     def view(self) -> FloatArray:
@@ -51,8 +63,8 @@ class ShownShape:
 
     @cached_property
     def graph(self) -> sp.csr_matrix:
-        """Vertices and edges, with their lengths."""
-        return edge_graph(self.mesh)
+        """Vertices and the straight ways between them, along edges and across them."""
+        return unfolded_graph(self.mesh)
 
     @cached_property
     def digest(self) -> str:
@@ -62,6 +74,8 @@ class ShownShape:
     def array(self, name: str) -> bytes | None:
         """Little-endian numbers by name; None where there is no such array."""
         part = self.drawn
+        if name == "own":
+            return None if self.own_colours is None else self.own_colours.tobytes()
         if name == "positions":
             return framed(self.mesh.vertices[part.vertex], self.frame).astype("<f4").tobytes()
         whole = {"faces": part.faces, "number": part.vertex, "coarse": self._coarse_faces}
@@ -76,6 +90,41 @@ class ShownShape:
         whole = Mesh(self.mesh.vertices[part.vertex], part.faces, self.mesh.name)
         coarse = coarsened(whole, _COARSE, np.array([], dtype=np.int64))
         return coarse.vertex[coarse.mesh.faces]
+
+    @cached_property
+    def own_colours(self) -> np.ndarray | None:
+        """(k, 3) uint8 colours that the file gives the vertices that are drawn; None = none."""
+        rows, about = self.drawn.vertex, self.attributes
+        for array in about.vertex.values():
+            if kind_of(array) == "colour":
+                return np.ascontiguousarray(array[rows, :3])
+        if about.uv is None or not about.textures:
+            return None
+        try:
+            return painted(
+                SurfacePoints.at_vertices(self.mesh, rows), self.mesh, about
+            ).values.astype(np.uint8)[:, :3]
+        except InputError:  # no image, or none that can be read: the shape is shown plain
+            return None
+
+    @cached_property
+    def seen_from(self) -> IntArray:
+        """(n,) direction that every vertex is seen best from; -1 = it lies inside."""
+        return seen_from(self.mesh)
+
+    def distance(self, marks: tuple[Mark, Mark]) -> dict[str, float | None]:
+        """Straight and along the surface, in the unit of the file; None = there is no way."""
+        points = points_of(marks)
+        start, end = points.positions(self.mesh)
+        first, last = self.mesh.faces[points.face]
+        ends = self.mesh.vertices
+        table = distances_from(self.graph, first)[:, last]
+        table = table + np.linalg.norm(ends[first] - start, axis=1)[:, None]
+        table = table + np.linalg.norm(ends[last] - end, axis=1)
+        straight = float(np.linalg.norm(end - start))
+        same = points.face[0] == points.face[1]
+        along = straight if same else max(straight, float(table.min()))
+        return {"straight": straight, "along": along if np.isfinite(along) else None}
 
     def prepare(self) -> None:
         """Compute now what the first request for the shape would have to wait for."""
@@ -95,6 +144,8 @@ class ShownShape:
             "faces": len(self.mesh.faces),
             "version": self.version,
             "rotation": self.view.tolist(),
+            "radius": self.frame[1],
+            "coloured": self.own_colours is not None,
             "inPart": len(self.drawn.vertex) < len(self.mesh.vertices),
         }
 

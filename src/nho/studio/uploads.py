@@ -5,31 +5,37 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from nho.errors import CannotWrite, InputError, NhoError
 from nho.evaluation.sample import load_sample
-from nho.geometry.mesh import Mesh
+from nho.io.attributes import read_with_attributes
 from nho.io.landmarks import READABLE as LANDMARK_FILES
-from nho.io.landmarks import holds_pairs, read_landmarks, read_pairs
+from nho.io.landmarks import Landmarks, holds_pairs, read_landmarks, read_pairs
 from nho.io.meshes import READABLE as MESH_FILES
 from nho.runtime.file_names import is_device
 from nho.runtime.input_file import read_bytes
-from nho.studio.marks import Marks, Side, mark_at
+from nho.studio.marks import SIDES, Mark, Marks, Side, mark_at
+from nho.studio.project import SUFFIX, read_project
 from nho.studio.session import Session
 
+_FITS = 0.01  # radii off the surface: points of another shape are farther
+_CLEARLY = 5.0  # times: a shape that fits so much better is the one
 _LONGEST = 100  # characters of a file name, and twice as many bytes; file systems end at 255
 
 
-def take(session: Session, received: Path, name: str, side: Side | None) -> None:
-    """Open what was received.
+def take(session: Session, received: Path, name: str, side: Side | None) -> str:
+    """Open what was received; returns the side that it went to, empty if only a person can tell.
 
     Parameters
     ----------
     name : str
         What the user calls the file; decides what it is, never where it is put.
     side : {"partial", "full"} or None
-        Where the user dropped it.
+        Where the user dropped it; None = landmarks go where they fit.
     """
     name = safe_name(name)
     folder = received.with_name(received.name + ".d")
@@ -40,14 +46,23 @@ def take(session: Session, received: Path, name: str, side: Side | None) -> None
             shutil.move(received, path)
         except OSError as problem:
             raise CannotWrite.to(folder.parent, problem) from problem
+        if name.lower().endswith(SUFFIX):
+            session.open_project(read_project(path))
+            return "both"
         if name.lower().endswith(MESH_FILES) and not _landmarks_in_pts(path):
             if side is None:
                 raise InputError(f"{name}: drop a mesh on the scan (left) or template (right)")
-            session.open(side, Mesh.read(path))
+            session.open(side, *read_with_attributes(path))
+            return side
         elif name.lower().endswith(LANDMARK_FILES):
-            if side is None and not holds_pairs(path):
-                raise InputError(f"{name}: it holds the points of one shape; drop it on that shape")
-            take_landmarks(session, [path], side)
+            if holds_pairs(path):
+                take_landmarks(session, [path])
+                return "both"
+            landmarks = read_landmarks(path)
+            side = side or side_of(landmarks, session)
+            if side is not None:
+                _take_side(session, landmarks, side)
+            return side or ""
         else:
             known = ", ".join((*MESH_FILES, *LANDMARK_FILES))
             raise InputError(f"{name}: neither a mesh nor landmarks; their names end in {known}")
@@ -63,31 +78,54 @@ def _landmarks_in_pts(path: Path) -> bool:
     return path.suffix.lower() == ".pts" and read_bytes(path)[:7].lower() == b"version"
 
 
-def take_landmarks(session: Session, files: list[Path], side: Side | None = None) -> None:
-    """Landmarks of one shape, or pairs from one file or two; pairs replace all marks."""
-    if side is not None and len(files) == 1 and not holds_pairs(files[0]):
-        _take_side(session, files[0], side)
-        return
-    partial, full = session.both()
-    pairs = read_pairs(files).complete()
-    of_partial, _ = pairs.partial.on(partial.mesh, "partial")
-    of_full, _ = pairs.full.on(full.mesh, "full")
+def take_landmarks(session: Session, files: list[Path]) -> None:
+    """Pairs from one file or two, which replace all marks; points without a partner are parked."""
+    session.both()
+    pairs = read_pairs(files)
     marks = Marks()
-    for row, name in enumerate(pairs.names):
-        marks = marks.added(mark_at(of_partial, row), mark_at(of_full, row), name)
-    session.change(lambda _: marks, "; ".join(pairs.notes))
+    for side, landmarks in zip(SIDES, (pairs.partial, pairs.full), strict=True):
+        marks = marks.with_landmarks(
+            side, _named_marks(session, replace(landmarks, names=pairs.names), side)
+        )
+    for side, file in zip(SIDES, files if len(files) == 2 else (), strict=False):
+        landmarks = read_landmarks(file)
+        if len(landmarks) > len(pairs):  # paired by name, and some names have no partner
+            named = _named_marks(session, landmarks, side)
+            parked = [entry for entry in named if entry[0] not in pairs.names]
+            marks = marks.with_landmarks(side, parked)
+    session.change(lambda _: marks, "; ".join(pairs.notes).replace("left out", "parked"))
 
 
-def _take_side(session: Session, file: Path, side: Side) -> None:
+def side_of(landmarks: Landmarks, session: Session) -> Side | None:
+    """The shape that the points of a file lie on; None if they fit both or neither."""
+    misfit = dict[Side, float]()
+    for side, shape in session.shapes.items():
+        if shape is None:
+            continue
+        try:
+            _, gaps = landmarks.on(shape.mesh, side)
+        except InputError:  # beyond its vertices, or far away from it
+            continue
+        misfit[side] = float(np.median(gaps)) / shape.frame[1]
+    fitting = sorted(misfit, key=lambda side: misfit[side])
+    if len(fitting) == 2 and misfit[fitting[1]] < max(_FITS, _CLEARLY * misfit[fitting[0]]):
+        return None
+    return fitting[0] if fitting else None
+
+
+def _take_side(session: Session, landmarks: Landmarks, side: Side) -> None:
     """Landmarks of one shape, which may be the only one so far."""
-    landmarks = read_landmarks(file)
+    named = _named_marks(session, landmarks, side)
+    session.change(lambda marks: marks.with_landmarks(side, named), "; ".join(landmarks.notes))
+
+
+def _named_marks(session: Session, landmarks: Landmarks, side: Side) -> list[tuple[str, Mark]]:
     points, _ = landmarks.on(session.shape(side).mesh, side)
-    named = [
+    return [
         (name, mark_at(points, row))
         for row, name in enumerate(landmarks.names)
         if points.face[row] >= 0
     ]
-    session.change(lambda marks: marks.with_landmarks(side, named), "; ".join(landmarks.notes))
 
 
 def open_sample(session: Session) -> None:

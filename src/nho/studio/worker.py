@@ -30,7 +30,7 @@ class MatchFailure:
 
 
 Event = Progress | MatchResult | MatchFailure
-_Task = tuple[Mesh, Mesh, Anchors, Settings]
+_Task = tuple[Mesh, Mesh, Anchors | str, Settings]  # a text asks for anchors to be found
 
 
 class MatchWorker:
@@ -50,7 +50,7 @@ class MatchWorker:
         self,
         partial: Mesh,
         full: Mesh,
-        anchors: Anchors,
+        anchors: Anchors | str,
         settings: Settings,
         notify: Callable[[Event], None],
     ) -> None:

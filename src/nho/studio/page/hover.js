@@ -18,6 +18,16 @@ class Hover {
     this.partners = { place, vertex, confidence, region };
   }
 
+  // Colours of the scan, faded to grey where the match is in doubt.
+  doubted(colours) {
+    const { confidence } = this.partners, faded = new Uint8Array(colours.length);
+    for (let i = 0; i < colours.length; i++) {
+      const sure = Math.min(Math.max(confidence[Math.floor(i / 3)] || 0, 0), 1);
+      faded[i] = sure * colours[i] + (1 - sure) * 245;
+    }
+    return faded;
+  }
+
   // The scan's row whose partner is nearest to a place on the template; -1 without any.
   source(point) {
     const { place, vertex } = this.partners;
@@ -32,7 +42,7 @@ class Hover {
 
   show(side, row) {
     const { partial, full } = this.stages;
-    partial.ring = full.ring = null;
+    partial.ring = full.ring = null; // also the one of an earlier match or place
     let text = "";
     if (side === "partial" && row >= 0) text = this.onScan(row);
     if (side === "full" && row >= 0) text = this.onTemplate(row);

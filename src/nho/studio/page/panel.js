@@ -5,11 +5,6 @@ const GOOD = 8; // anchors from which on a wrong one is found, too
 
 const find = (selector) => document.querySelector(selector);
 
-const isComplete = (pair) => Boolean(pair.partial && pair.full);
-
-// Keys of the pairs that the shown match has found to be wrong.
-const suspectsOf = ({ outcome }) => new Set(outcome && !outcome.stale ? outcome.suspects : []);
-
 function element(tag, about = {}, ...children) {
   const made = Object.assign(document.createElement(tag), about);
   made.append(...children);
@@ -29,7 +24,8 @@ const panel = {
     if (open) {
       const side = open.partial ? "full" : "partial";
       const where = side === "full" ? "template" : "scan";
-      return [`Click the partner of “${open.name}” on the ${where}.`, side];
+      const rest = isParked(open) ? " Esc leaves it parked." : "";
+      return [`Click the partner of “${open.name}” on the ${where}.${rest}`, side];
     }
     if (complete < state.fewest) {
       return [`Click a point on one shape, then the same point on the other. ${state.fewest - complete} more to go.`, null];
@@ -46,6 +42,8 @@ const panel = {
     const [text, side] = panel.nextStep(state);
     find("#next-step").textContent = text;
     find("#sample").hidden = Boolean(state.shapes.partial || state.shapes.full);
+    find("#recent").hidden = !state.recent.length;
+    for (const button of document.querySelectorAll(".mirror")) button.disabled = !state.shapes[button.dataset.side];
     for (const box of document.querySelectorAll(".stage")) {
       box.classList.toggle("wanted", box.dataset.shape === side);
     }
@@ -59,82 +57,47 @@ const panel = {
     notice.className = kind;
   },
 
-  // Rows stay the same elements as long as their pairs live, so that focus and clicks are not lost.
-  rows: new Map(),
-
-  newRow(key, page) {
-    const row = element("li");
-    const dot = element("span", { className: "dot", title: "Double-click: rotate both shapes to it (F)" });
-    dot.style.background = markColour(key);
-    const name = element("input", { maxLength: 80, ariaLabel: "Name" });
-    name.dataset.key = row.dataset.key = key;
-    name.addEventListener("change", () => page.rename(key, name.value));
-    name.addEventListener("focus", () => page.choose(key));
-    const remove = element("button", { className: "delete", textContent: "×", title: "Delete" });
-    remove.addEventListener("click", (event) => {
-      event.stopPropagation();
-      page.remove(key);
-    });
-    row.append(dot, name, element("span", { className: "state" }), remove);
-    row.addEventListener("click", () => page.choose(key));
-    row.addEventListener("dblclick", (event) => event.target !== name && page.faceChosen());
-    row.addEventListener("pointerenter", () => page.pointAt(key));
-    row.addEventListener("pointerleave", () => page.pointAt(null));
-    return row;
+  showHistory({ canUndo, canRedo, suggestion }) {
+    find("#undo").disabled = !canUndo;
+    find("#redo").disabled = !canRedo;
+    find("#suggestion").hidden = !suggestion;
+    if (suggestion) find("#suggestion-why").textContent = suggestion.why;
   },
 
-  showPairs(state, page) {
-    const list = find("#pairs"), keys = new Set(state.pairs.map((pair) => pair.key));
-    for (const [key, row] of panel.rows) {
-      if (keys.has(key)) continue;
-      row.remove();
-      panel.rows.delete(key);
-    }
-    const suspects = suspectsOf(state);
-    state.pairs.forEach((pair, number) => {
-      if (!panel.rows.has(pair.key)) panel.rows.set(pair.key, panel.newRow(pair.key, page));
-      const row = panel.rows.get(pair.key), name = row.querySelector("input");
-      if (list.children[number] !== row) list.insertBefore(row, list.children[number] || null);
-      name.defaultValue = pair.name;
-      if (name !== document.activeElement) name.value = pair.name; // a name is being typed
-      row.querySelector(".delete").ariaLabel = `Delete ${pair.name}`;
-      const missing = !pair.partial ? "scan?" : !pair.full ? "template?" : "";
-      row.querySelector(".state").textContent = suspects.has(pair.key) ? "suspect" : missing;
-      row.classList.toggle("suspect", suspects.has(pair.key));
-      row.classList.toggle("chosen", page.isHighlighted(pair.key));
-      row.title = ["partial", "full"].filter((side) => pair[side])
-        .map((side) => `${side === "partial" ? "scan" : "template"} vertex ${pair[side].vertex}`).join(" – ");
-    });
-    const complete = state.pairs.filter(isComplete).length;
-    find("#count").textContent = complete ? `${complete} complete` : "";
-    find("#clear").disabled = find("#save-anchors").disabled = !state.pairs.length;
-    find("#undo").disabled = !state.canUndo;
-    find("#redo").disabled = !state.canRedo;
-    find("#suggestion").hidden = !state.suggestion;
-    if (state.suggestion) find("#suggestion-why").textContent = state.suggestion.why;
-  },
-
-  showJob({ job, fewest }, ready) {
+  showJob({ job, fewest, shapes, pairs }, ready) {
+    const some = pairs.filter(isComplete).length >= fewest;
+    find("#find").disabled = Boolean(job) || !(shapes.partial && shapes.full);
+    find("#find").textContent = some ? "Add what is missing" : "Find anchors";
     find("#job").hidden = !job;
     find("#match").disabled = Boolean(job) || !ready;
     find("#match").title = ready ? "Match (M)" : `Needs both shapes and ${fewest} pairs`;
     find("#match").textContent = job ? "Matching…" : "Match";
     if (!job) return;
-    find("#bar").value = job.done;
+    panel.bar.to(job);
     const round = job.steps > 1 ? ` ${job.step}/${job.steps}` : "";
-    const loss = job.loss === null ? "" : `, loss ${job.loss.toPrecision(3)}`;
-    find("#stage-name").textContent = `${job.stage}${round}${loss}`;
+    find("#stage-name").textContent = job.words;
+    find("#stage-name").title = `${job.stage}${round}${job.loss === null ? "" : `, loss ${job.loss.toPrecision(3)}`}`;
     const left = job.left === null ? "" : `, about ${Math.max(1, Math.round(job.left))} s left`;
     find("#time-left").textContent = `${job.elapsed.toFixed(1)} s${left}`;
-    find("#losses").style.display = job.losses.length > 1 ? "block" : "none";
-    const most = Math.max(...job.losses), least = Math.min(...job.losses), span = most - least || 1;
-    find("#losses polyline").setAttribute("points", job.losses.map((loss, i) =>
-      `${(300 * i) / (job.losses.length - 1 || 1)},${56 - (52 * (loss - least)) / span}`).join(" "));
+  },
+
+  // It creeps on between two events, never beyond what the stage can reach.
+  bar: {
+    to({ done, next, elapsed }) {
+      clearInterval(panel.bar.creeping);
+      const bar = find("#bar");
+      if (elapsed < 1 && done === 0) bar.value = 0;
+      bar.value = Math.max(bar.value, done);
+      panel.bar.creeping = setInterval(() => {
+        bar.value += 0.02 * Math.max(0, next - bar.value);
+        if (find("#job").hidden) clearInterval(panel.bar.creeping);
+      }, 100);
+    },
   },
 
   showOutcome(state) {
     const outcome = state.outcome;
-    find("#outcome").hidden = !outcome;
+    find("#outcome").hidden = find("#downloads").hidden = find("#more").hidden = !outcome;
     for (const input of document.querySelectorAll('input[name="view"]')) {
       input.disabled = !outcome && input.value !== "shape";
     }
@@ -157,16 +120,30 @@ const panel = {
     find("#notes ul").replaceChildren(...listed(outcome.notes));
   },
 
-  showLegend(view) {
+  showRecent(entries, open) {
+    find("#recent").replaceChildren(...entries.map(({ key, names, seconds }) => {
+      const when = new Date(1000 * seconds).toLocaleString();
+      const button = element("button", { textContent: `${names}, ${when}` });
+      button.addEventListener("click", () => open(key));
+      return element("li", {}, button);
+    }));
+  },
+
+  // `most` is the length at the end of a scale of distances.
+  showLegend(view, most = null, unit = "") {
     const swatch = (colour) => {
       const made = element("span", { className: "swatch" });
       made.style.background = colour;
       return made;
     };
+    const length = most === null ? "…" : `${Number(most.toPrecision(3))} ${unit || "units"}`;
     const words = {
-      shape: ["Drag to rotate, wheel to zoom, right-drag or Shift-drag to pan. Drag a mark to correct it."],
+      shape: ["Drag rotates, the wheel zooms, Shift-drag pans."],
       correspondence: ["Same colour, same point. ", swatch("rgb(150 150 150)"), " no match; outside the region the template is faded."],
       region: [swatch("rgb(46 125 140)"), " covered by the scan ", swatch("rgb(222 222 222)"), " not covered"],
+      misfit: ["Distance from the fitted template: 0 ", element("span", { className: "scale" }), ` ${length}, on the scan`],
+      swipe: ["Same colour, same point: on the left this match, on the right of the handle the one before it."],
+      change: ["Distance between the partners of the two matches: 0 ", element("span", { className: "scale" }), ` ${length}, on the scan`],
       confidence: ["Confidence 0 ", element("span", { className: "scale" }), " 1, on the scan"],
     };
     find("#legend").replaceChildren(...words[view]);

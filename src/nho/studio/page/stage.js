@@ -12,7 +12,8 @@ function markColour(key) {
 
 class Stage {
   // `page` offers: marksOn(side), isHighlighted(key), moveCamera(side, change), click(side, ray),
-  // drag(key, side, ray), choose(key), pointAt(key), pointed(), hover(side, row), update().
+  // drag(key, side, ray), choose(key), press(mark, side), pointAt(key), pointed(), hover(side, row),
+  // drawOver(pen, stage), update().
   constructor(side, page, root = document) {
     this.side = side;
     this.page = page;
@@ -43,7 +44,9 @@ class Stage {
     this.number = number;
     const plain = new Uint8Array(positions.length);
     for (let i = 0; i < plain.length; i += 3) plain.set([205, 201, 193], i);
-    this.view.colours.shape = plain;
+    this.view.colours.plain = this.view.colours.shape = plain;
+    this.checked = 0; // result that its checker belongs to
+    this.own = shape.coloured ? await array("own", Uint8Array) : null; // of the file itself
     this.view.show("shape");
     this.ring = null;
     this.drawn = "";
@@ -76,6 +79,7 @@ class Stage {
   // While a large shape moves, few of its triangles are drawn.
   cameraMoved() {
     this.view.moving = true;
+    this.ring = null; // the pointer is no longer there
     clearTimeout(this.settling);
     this.settling = setTimeout(() => {
       this.view.moving = false;
@@ -101,6 +105,7 @@ class Stage {
     places.sort((a, b) => b.hidden - a.hidden || this.page.isHighlighted(a.key) - this.page.isHighlighted(b.key));
     for (const place of places) this.drawMark(pen, place);
     for (const place of places) if (place.name && place.name.length > LONGEST_LABEL && place.key === this.page.pointed()) this.drawName(pen, place);
+    this.page.drawOver(pen, this);
     if (this.overlay.matches(":focus-visible")) this.drawCrosshair(pen);
     if (this.ring) drawRing(pen, view.project(this.ring));
   }
@@ -156,7 +161,7 @@ class Stage {
       if (!down || !mark) return;
       event.stopImmediatePropagation(); // the mark is meant, not the shape
       this.overlay.setPointerCapture(event.pointerId);
-      this.page.choose(mark.key);
+      this.page.press(mark, this.side);
     });
     this.overlay.addEventListener("pointermove", (event) => {
       const at = place(event);

@@ -3,15 +3,16 @@
 
 (() => {
   let state = null, chosen = null, pointed = null, complaint = null, fetching = false, again = false;
-  let shownOutcome = 0, painted = "", downloaded = 0; // versions of results
+  let shownOutcome = 0, downloaded = 0; // versions of results
 
   const page = {
     marksOn(side) {
       if (!state) return [];
       const suspects = suspectsOf(state);
-      const marks = state.pairs.filter((pair) => pair[side]).map((pair) => ({
+      const colour = (pair) => (suspects.has(pair.key) ? "#c62828" : isParked(pair) ? "#5f6870" : markColour(pair.key));
+      const marks = state.pairs.filter((pair) => pair[side] && pair.state !== "absent").map((pair) => ({
         key: pair.key, at: pair[side].at, label: pair.name, name: pair.name,
-        colour: suspects.has(pair.key) ? "#c62828" : markColour(pair.key), suspect: suspects.has(pair.key),
+        colour: colour(pair), suspect: suspects.has(pair.key),
       }));
       const next = state.suggestion && (side === "partial" ? state.suggestion.mark : state.suggestion.partner);
       if (next) marks.push({ key: null, at: next.at, label: "+", colour: "#b45f06", suspect: false });
@@ -35,10 +36,26 @@
         if (stage.view && (together || stage.side === side)) {
           change(stage.view);
           stage.cameraMoved();
+          if (stage.view.cells) stage.view.cells = look.checkerCells(stages.full.view);
         }
       }
     },
+    // A mark was pressed: it is chosen, or is the partner of the pair that was just begun.
+    press(mark, side) {
+      const pair = state.pairs.find((other) => other.key === mark.key);
+      const begun = state.pairs.find((other) => other.key === state.open);
+      if (pair && begun && isParked(pair) && !begun[side]) page.post("join", { key: begun.key, parked: pair.key });
+      else page.choose(mark.key);
+    },
+    drawOver(pen, stage) {
+      look.drawScaleBar(pen, stage);
+      measure.draw(pen, stage);
+    },
     click(side, ray) {
+      if (measure.active) {
+        measure.click(side, ray);
+        return;
+      }
       const open = state.pairs.find((pair) => pair.key === state.chosenOpen);
       page.post("place", { side, key: open ? open.key : null, ...ray });
     },
@@ -66,7 +83,9 @@
       if (input) input.select();
     },
     escape() {
-      if (state.chosenOpen !== null) page.remove(state.chosenOpen);
+      const open = state.pairs.find((pair) => pair.key === state.chosenOpen);
+      if (open && isParked(open)) page.choose(null);
+      else if (open) page.remove(open.key);
     },
     faceChosen() {
       const pair = state.pairs.find((other) => other.key === chosen);
@@ -76,12 +95,16 @@
       const next = state.suggestion;
       if (!next) return;
       stages.partial.face(next.mark);
+      if (next.inside) look.open("partial", next.mark.at);
       if (next.partner && stages.full.view) stages.full.face(next.partner);
     },
     // Another mesh takes the result with it.
     mayReplace() {
       const lost = state.outcome && state.outcome.version !== downloaded;
       return !lost || confirm("Opening another mesh discards the current result, which has not been downloaded. Continue?");
+    },
+    saved(name) {
+      if (name === "result.zip" || name === "project.nho") downloaded = shownOutcome;
     },
     busy, update, complain,
     chooseView(number) {
@@ -92,6 +115,13 @@
   };
   const stages = { partial: new Stage("partial", page), full: new Stage("full", page) };
   const hover = new Hover(stages);
+  const look = new Look(stages, () => repaint());
+  const painter = new Painter(stages, hover, look);
+  const measure = new Measure(stages, look, complain);
+  const choices = new Choices(stages, page, () => {
+    painter.painted = "";
+    repaint();
+  });
 
   // ---- in step with the studio --------------------------------------------------------------
   async function update() {
@@ -125,8 +155,9 @@
         ? `${shape.name}, ${shape.vertices.toLocaleString("en")} vertices${shape.inPart ? " (drawn in part)" : ""}` : "";
       if (shape && shape.version !== stages[side].version) {
         shownOutcome = 0;
-        painted = "";
+        painter.painted = "";
         await busy(side, () => stages[side].load(shape));
+        look.apply(side);
       }
     }
     if (latest.outcome && latest.outcome.version !== shownOutcome) await showNewOutcome(latest.outcome);
@@ -135,16 +166,24 @@
       hover.partners = null;
       find('input[name="view"][value="shape"]').checked = true;
     }
+    find("#compare").disabled = !latest.comparable;
+    if (!latest.comparable) find("#compare").value = "";
+    batchTable.show(latest.batch);
+    panel.showRecent(latest.recent, (key) => page.post("recent", { key }));
+    look.setShapes(latest.shapes, latest.outcome ? latest.outcome.scale : 1);
     refresh();
-    await paint();
+    await painter.paint(shownOutcome);
+    await choices.show(latest.choices);
   }
 
   async function showNewOutcome(outcome) {
     const first = !shownOutcome;
     await hover.load(outcome.version);
     shownOutcome = outcome.version;
-    painted = "";
+    painter.painted = "";
     const { partial, full } = stages;
+    partial.ring = full.ring = null;
+    find("#readout").textContent = "";
     partial.view.home = outcome.rotation.flat();
     if (!first) return; // the user has found a view
     // Lay the scan beside the template as the match has found it, however the template is rotated.
@@ -159,32 +198,20 @@
     return a.map((_, i) => [0, 1, 2].reduce((sum, k) => sum + a[3 * Math.floor(i / 3) + k] * b[3 * k + (i % 3)], 0));
   }
 
-  // The colours of the chosen view; each is loaded when it is first looked at.
-  async function paint() {
-    const view = find('input[name="view"]:checked').value;
-    panel.showLegend(view);
-    const want = `${view} ${shownOutcome}`;
-    if (want === painted) return;
-    painted = want;
-    for (const side in stages) {
-      const stage = stages[side];
-      const name = view === "correspondence" && side === "full" ? "faded" : view;
-      const known = view === "shape" ? stage.view && stage.view.colours.shape
-        : await server.numbers(`outcome/${side}/${name}?version=${shownOutcome}`, Uint8Array);
-      if (want !== painted) return;
-      stage.show(view, known);
-    }
+  function repaint() {
+    painter.paint(shownOutcome).catch(complain);
   }
 
   function refresh() {
     if (!state) return;
-    const open = state.pairs.filter((pair) => !isComplete(pair));
-    const wanted = open.find((pair) => pair.key === chosen) || open[0];
-    state.chosenOpen = wanted ? wanted.key : null;
-    const complete = state.pairs.length - open.length;
+    // A click completes the pair that was just begun, or a parked one that the user has chosen.
+    const wanted = state.pairs.find((pair) => pair.key === chosen && !isComplete(pair) && pair.state !== "absent");
+    state.chosenOpen = wanted ? wanted.key : state.open;
+    const complete = state.pairs.filter(isComplete).length;
     const ready = state.shapes.partial && state.shapes.full && complete >= state.fewest;
     panel.showTask(complaint ? { ...state, notice: complaint } : state);
-    panel.showPairs(state, page);
+    pairList.show(state, page);
+    panel.showHistory(state);
     panel.showJob(state, ready);
     panel.showOutcome(state);
     for (const stage of Object.values(stages)) stage.draw();
@@ -210,7 +237,11 @@
   const press = (selector, act) => find(selector).addEventListener("click", act);
   press("#undo", () => page.post("undo"));
   press("#redo", () => page.post("redo"));
-  press("#clear", () => page.post("clear"));
+  press("#clear", () => {
+    const many = state.pairs.length;
+    if (confirm(`Delete ${many === 1 ? "the only pair" : `all ${many} pairs`}? Undo brings them back.`)) page.post("clear");
+  });
+  press("#find", () => page.post("find"));
   press("#sample", () => page.post("sample"));
   press("#match", () => page.match());
   press("#cancel", () => page.post("cancel"));
@@ -222,7 +253,7 @@
       stage.draw();
     }
   });
-  for (const input of document.querySelectorAll('input[name="view"]')) input.addEventListener("change", () => paint().catch(complain));
+  for (const input of document.querySelectorAll('input[name="view"]')) input.addEventListener("change", repaint);
   find("#save-anchors").addEventListener("change", (event) => {
     if (event.target.value) {
       const download = element("a", { href: `download/anchors${event.target.value}`, download: "" });
@@ -233,11 +264,12 @@
   server.json("formats").then((formats) => find("#save-anchors").append(
     ...formats.map(([suffix, words]) => element("option", { value: suffix, textContent: words }))));
 
-  for (const download of document.querySelectorAll(".downloads a")) {
-    download.addEventListener("click", () => { downloaded = shownOutcome; });
+  for (const button of document.querySelectorAll(".mirror")) {
+    button.addEventListener("click", () => page.mayReplace() && busy(button.dataset.side, () => page.post("mirror", { side: button.dataset.side })));
   }
 
   installKeys(page);
+  batchTable.install(page);
   installFiles(page);
   panel.showLegend("shape");
   server.listen((event) => {

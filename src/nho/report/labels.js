@@ -1,0 +1,38 @@
+// What is drawn over a shape: rings around places, and the names of points.
+"use strict";
+
+// A ring around a place on the overlay, broken where the surface hides it.
+function drawRing(pen, place) {
+  pen.setLineDash(place.hidden ? [3, 3] : []);
+  for (const [width, colour] of [[5, "#fff"], [2.5, "#111"]]) {
+    pen.beginPath();
+    pen.arc(place.x, place.y, 9, 0, 2 * Math.PI);
+    pen.lineWidth = width;
+    pen.strokeStyle = colour;
+    pen.stroke();
+  }
+  pen.setLineDash([]);
+}
+
+const LONGEST_LABEL = 10; // letters
+
+// A disc with the name of a point, or a pill where the name is longer than a number.
+function drawLabel(pen, place, { label, fill, stroke = "#fff", large = false }) {
+  const text = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label;
+  const radius = large ? 11 : 9;
+  pen.font = "600 10px system-ui, sans-serif";
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  const half = Math.max(radius, pen.measureText(text).width / 2 + 5);
+  pen.globalAlpha = place.hidden ? 0.28 : 1;
+  pen.beginPath();
+  pen.roundRect(place.x - half, place.y - radius, 2 * half, 2 * radius, radius);
+  pen.fillStyle = fill;
+  pen.fill();
+  pen.lineWidth = large ? 3 : 1.6;
+  pen.strokeStyle = stroke;
+  pen.stroke();
+  pen.fillStyle = "#fff";
+  pen.fillText(text, place.x, place.y + 0.5);
+  pen.globalAlpha = 1;
+}

@@ -1,0 +1,175 @@
+"""A project in one file: meshes (inside or by reference), anchors, and the last result.
+
+The file is an NPZ archive: arrays of the meshes, and files of the result as bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nho.errors import InputError, NhoError
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.attributes import COLOUR, Attributes, read_with_attributes
+from nho.problem.result import DESCRIPTION, MatchResult
+from nho.runtime.input_file import read_bytes
+from nho.runtime.npz import load_arrays
+from nho.studio.autosave import marks_from_json
+from nho.studio.marks import SIDES, MarkedPair, Marks, Side, mark_at
+from nho.studio.outcome import MatchOutcome
+from nho.studio.shape import ShownShape
+
+SUFFIX = ".nho"
+_FORMAT = 1
+_RESULT_FILES = ("result.npz", DESCRIPTION)
+
+
+@dataclass(frozen=True)
+class ProjectMesh:
+    """A mesh of a project, and where it came from."""
+
+    mesh: Mesh
+    attributes: Attributes
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class Project:
+    """What a project file holds.
+
+    Attributes
+    ----------
+    result : MatchResult or None
+        The last match, made of ``matched`` pairs.
+    """
+
+    meshes: dict[Side, ProjectMesh]
+    marks: Marks
+    result: MatchResult | None
+    matched: tuple[MarkedPair, ...]
+
+
+def project_bytes(
+    shapes: dict[Side, ShownShape], marks: Marks, outcome: MatchOutcome | None, inside: bool = True
+) -> bytes:
+    """The content of a project file; ``inside`` = with meshes, else only where their files are."""
+    arrays: dict[str, np.ndarray] = {}
+    about: dict[str, Any] = {"nho_project": _FORMAT, "meshes": {}, **asdict(marks)}
+    about["format"] = 1  # of the marks
+    for side, shape in shapes.items():
+        mesh, path = shape.mesh, shape.path
+        stored = inside or path is None
+        about["meshes"][side] = {
+            "name": mesh.name,
+            "path": str(path.absolute()) if path is not None else None,
+            "inside": stored,
+            "faces": mesh.n_faces,
+            "blake2b": shape.digest,
+        }
+        if stored:
+            arrays |= dict(_mesh_arrays(side, shape))
+    if outcome is not None:
+        about["matched"] = [asdict(pair) for pair in outcome.pairs]
+        with tempfile.TemporaryDirectory() as folder:
+            outcome.result.save(folder)
+            for name in _RESULT_FILES:
+                content = read_bytes(Path(folder) / name)
+                arrays[f"file {name}"] = np.frombuffer(content, dtype=np.uint8)
+    arrays["about"] = np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def read_project(path: Path) -> Project:
+    """Read a project file; whatever is wrong with it is an `InputError`."""
+    try:
+        arrays = load_arrays(path)
+        about = json.loads(arrays["about"].tobytes())
+        if about["nho_project"] != _FORMAT:
+            raise ValueError("written by another version of nho")
+        meshes = {side: _mesh(side, about["meshes"][side], arrays, path) for side in SIDES}
+        faces = {str(side): found.mesh.n_faces for side, found in meshes.items()}
+        matched = marks_from_json({"format": 1, "pairs": about.get("matched", [])}, faces)
+        result = _result(arrays)
+        if result is not None:
+            result.check_meshes(meshes["partial"].mesh, meshes["full"].mesh)
+        return Project(meshes, marks_from_json(about, faces), result, matched.pairs)
+    except NhoError:
+        raise
+    except Exception as problem:  # damaged in whatever way, or no project at all
+        raise InputError(
+            f"{path.name}: this is no project of nho studio, or it is damaged ({problem}); "
+            "save it again from the studio"
+        ) from problem
+
+
+def project_of_result(folder: Path) -> Project:
+    """The folder of a result as a project: its shapes, its anchors and the match."""
+    result = MatchResult.load(folder)
+    meshes: dict[Side, ProjectMesh] = {}
+    for side in SIDES:
+        path = folder / f"{side}.ply"
+        mesh, _ = read_with_attributes(path)  # its colours are those of the correspondence
+        meshes[side] = ProjectMesh(mesh, Attributes(), path)
+    result.check_meshes(meshes["partial"].mesh, meshes["full"].mesh)
+    rows = np.asarray(result.anchors).reshape(-1, 2)
+    own, other = (
+        SurfacePoints.at_vertices(meshes[side].mesh, rows[:, column])
+        for column, side in enumerate(SIDES)
+    )
+    marks = Marks()
+    for row in range(len(rows)):
+        marks = marks.added(mark_at(own, row), mark_at(other, row), result.anchor_name(row))
+    return Project(meshes, marks, result, marks.pairs)
+
+
+def _mesh_arrays(side: Side, shape: ShownShape) -> Iterator[tuple[str, np.ndarray]]:
+    yield f"{side}_vertices", shape.mesh.vertices
+    yield f"{side}_faces", shape.mesh.faces
+    colours = shape.own_colours
+    if colours is not None and len(colours) == shape.mesh.n_vertices:
+        yield f"{side}_colours", colours
+
+
+def _mesh(
+    side: Side, about: dict[str, Any], arrays: dict[str, np.ndarray], project: Path
+) -> ProjectMesh:
+    """A mesh from inside the project, or from the file that it names."""
+    path = None if about["path"] is None else Path(str(about["path"]))
+    if about["inside"]:
+        mesh = Mesh(arrays[f"{side}_vertices"], arrays[f"{side}_faces"], str(about["name"]))
+        colours = arrays.get(f"{side}_colours")
+        vertex = {} if colours is None else {COLOUR: colours}
+        found = ProjectMesh(mesh, Attributes(vertex=vertex), path)
+    elif path is None or not path.is_file():
+        raise InputError(
+            f"{project.name}: its {side} mesh, {path}, is not there any more; put it back, or open "
+            "both meshes anew"
+        )
+    else:
+        found = ProjectMesh(*read_with_attributes(path), path)
+    if found.mesh.digest() != about["blake2b"]:
+        raise InputError(
+            f"{project.name}: {path or about['name']} has changed since the project was saved; "
+            "open both meshes anew"
+        )
+    found.attributes.check(found.mesh.n_vertices, found.mesh.n_faces, found.mesh.name)
+    return found
+
+
+def _result(arrays: dict[str, np.ndarray]) -> MatchResult | None:
+    if f"file {DESCRIPTION}" not in arrays:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        for name in _RESULT_FILES:
+            (Path(folder) / name).write_bytes(arrays[f"file {name}"].tobytes())
+        return MatchResult.load(folder)

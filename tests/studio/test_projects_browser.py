@@ -1,0 +1,125 @@
+"""Projects, downloads and the table of a batch, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nho
+from nho.batch.summary import SummaryRow, write_summary
+from nho.geometry.mesh import Mesh
+from nho.geometry.synthetic import Cut
+from nho.io.landmarks import read_landmarks
+from nho.problem.result import MatchResult
+from nho.report.result_folder import write_outputs
+from nho.studio import Studio
+from nho.studio.opening import open_place
+from tests.faults.running import wait_until
+from tests.studio.paired import open_pair, true_marks
+from tests.studio.test_anchors_browser import DRAWN
+from tests.studio.test_studio_browser import READY, settle, tab
+
+__all__ = ["tab"]  # the fixture
+
+
+def downloaded(page: Any, menu: str, name: str) -> Path:
+    page.click(f"{menu} summary")
+    with page.expect_download() as coming:
+        page.click(f'{menu} a[href="download/{name}"]')
+    page.keyboard.press("Escape")
+    assert coming.value.suggested_filename == name.split("?")[0]
+    return Path(coming.value.path())
+
+
+def test_a_project_is_saved_opened_and_survives_a_restart(
+    tab: Any, studio: Studio, whole: Mesh, piece: Cut, tmp_path: Path
+) -> None:
+    open_pair(studio, whole, piece)
+    page = tab()
+    page.wait_for_function(DRAWN)
+    page.click("#match")
+    settle(page, "s.outcome")
+    before = studio.session.outcome
+    assert before is not None
+    saved = downloaded(page, "#project", "project.nho").read_bytes()
+    (tmp_path / "mine.nho").write_bytes(saved)
+    # What the match makes possible, as files.
+    landmarks = read_landmarks(tmp_named(downloaded(page, "#more", "scan-landmarks.csv"), ".csv"))
+    assert landmarks.names == tuple(str(n) for n in range(1, 15))
+    fitted = Mesh.read(tmp_named(downloaded(page, "#more", "fitted-template.ply"), ".ply"))
+    assert fitted.n_vertices == whole.n_vertices
+    page.click("#more summary")
+    page.click('#more a[href="download/scan-with-data.ply"]')
+    page.wait_for_function("() => document.querySelector('#notice').className === 'error'")
+    assert "nothing on it to transfer" in page.inner_text("#notice")
+    # Another start of the studio offers it again.
+    wait_until(lambda: bool(studio.session.recent.listed()))
+    again = Studio(marks_folder=tmp_path / "state")
+    again.start()
+    try:
+        page = page.context.new_page()
+        page.goto(again.address)
+        page.wait_for_function(READY)
+        page.locator("#recent button").click()
+        settle(page, "s.outcome && s.pairs.length === 14")
+        after = again.session.outcome
+        assert after is not None
+        np.testing.assert_array_equal(after.result.vertex_map, before.result.vertex_map)
+        again.session.outcome = None
+        again.session.change(lambda marks: marks.removed(1))
+        page.once("dialog", lambda dialog: dialog.accept())
+        with page.expect_file_chooser() as asked:
+            page.click("#project summary")
+            page.click("#open-project")
+        asked.value.set_files([tmp_path / "mine.nho"])
+        settle(page, "s.outcome && !s.outcome.stale && s.pairs.length === 14")
+    finally:
+        again.stop()
+
+
+def tmp_named(path: Path, suffix: str) -> Path:
+    """A download has no name of its own; readers go by the suffix."""
+    named = path.with_suffix(suffix)
+    named.write_bytes(path.read_bytes())
+    return named
+
+
+@pytest.fixture
+def batch(tmp_path: Path, whole: Mesh, piece: Cut) -> Path:
+    """The folder of a batch: a good pair, a bad one and one that failed."""
+    out = tmp_path / "results"
+    rows = [SummaryRow("absent", "failed", error="no such file", seconds=0.1)]
+    quick = nho.preset("default").replace(rounds=0, own_anchors=0, threads=1)
+    for name, count in (("good", 14), ("poor", 5)):
+        marks = true_marks(whole, piece, count)
+        result = nho.match(piece.mesh, whole, marks.anchors(piece.mesh, whole), quick)
+        write_outputs(out / name, piece.mesh, whole, result, report=False)
+        rows.append(SummaryRow.of_result(name, result))
+    write_summary(out, rows)
+    return out
+
+
+def test_a_row_of_a_batch_is_opened_corrected_and_matched_again(
+    tab: Any, studio: Studio, batch: Path
+) -> None:
+    open_place(studio.session, batch)
+    page = tab()
+    page.locator("#batch-rows tr").nth(2).wait_for()
+    assert page.locator("#batch-rows button").all_inner_texts() == ["absent", "poor", "good"]
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#batch img')].every((one) => one.naturalWidth > 50)"
+    )
+    assert page.locator("#batch-rows button").first.is_disabled()
+    page.get_by_role("button", name="good").click()
+    settle(page, "s.outcome && s.pairs.length === 14")
+    page.wait_for_function(DRAWN)
+    page.locator("#pairs .delete").first.click()
+    settle(page, "s.outcome.stale")
+    page.click("#match")
+    settle(page, "s.outcome && !s.outcome.stale")
+    wait_until(lambda: len(MatchResult.load(batch / "good").anchors) == 13)
+    page.click("#to-batch")
+    assert page.locator("#batch").is_visible()
