@@ -179,6 +179,7 @@ def test_marks_are_corrected_renamed_deleted_undone_and_kept(
     page.locator("#pairs li").nth(2).locator(".dot").click()
     page.keyboard.press("Delete")
     settle(page, "s.pairs.length === 2")
+    page.keyboard.press("r")  # the colour in the list has rotated both shapes
     page.click("#undo")
     settle(page, "s.pairs.length === 3")
     # Half a pair, given up.
