@@ -29,7 +29,7 @@ function renderAnchors({ model, el }) {
 
   const page = {
     marksOn: (side) => model.get("pairs").filter((pair) => pair[side]).map((pair) => ({
-      key: pair.key, at: pair[side].at, label: String(pair.key), name: pair.name,
+      key: pair.key, at: pair[side].at, label: pair.name, name: pair.name,
       colour: pair.suspect ? "#c62828" : markColour(pair.key), suspect: pair.suspect,
     })),
     isHighlighted: (key) => key === chosen,
@@ -52,7 +52,9 @@ function renderAnchors({ model, el }) {
     },
     click: (side, ray) => ray && send("place", { side, ...ray }),
     drag: (key, side, ray) => ray && send("move", { key, side, ...ray }),
-    hover() {}, // only the studio shows partners under the pointer
+    press: ({ key }) => page.choose(key),
+    hover() {}, // only the studio shows partners under the pointer,
+    drawOver() {}, // a scale bar and measures
     update: load,
   };
   const stages = { partial: new Stage("partial", page, el), full: new Stage("full", page, el) };

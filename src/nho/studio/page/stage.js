@@ -31,11 +31,13 @@ class Stage {
 
   async load(shape) {
     const array = (name, Kind) => server.numbers(`mesh/${this.side}/${name}?version=${shape.version}`, Kind);
-    const arrays = await Promise.all([
+    const [own, ...arrays] = await Promise.all([
+      shape.coloured ? array("own", Uint8Array) : null,
       array("positions", Float32Array), array("faces", Uint32Array),
       array("coarse", Uint32Array), array("number", Uint32Array),
     ]);
     this.take(shape, ...arrays);
+    this.own = own; // colours of the file itself
   }
 
   take(shape, positions, faces, coarse, number) {
@@ -46,7 +48,6 @@ class Stage {
     for (let i = 0; i < plain.length; i += 3) plain.set([205, 201, 193], i);
     this.view.colours.plain = this.view.colours.shape = plain;
     this.checked = 0; // result that its checker belongs to
-    this.own = shape.coloured ? await array("own", Uint8Array) : null; // of the file itself
     this.view.show("shape");
     this.ring = null;
     this.drawn = "";
