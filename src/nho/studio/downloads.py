@@ -47,7 +47,10 @@ def download(
             with tempfile.TemporaryDirectory(dir=scratch) as inside_scratch:
                 path = Path(inside_scratch) / name
                 PRODUCTS[name](session, path)
-                return read_bytes(path), _BYTES, name
+                made = {file.name: read_bytes(file) for file in sorted(path.parent.iterdir())}
+                if len(made) > 1:  # with the legend of its labels
+                    return _zipped(made, ""), _KINDS[".zip"], f"{path.stem}.zip"
+                return made[name], _BYTES, name
         return _download(session, name, scratch)
     except OSError as problem:
         raise CannotWrite.to(scratch, problem) from problem

@@ -16,6 +16,7 @@ from nho.io.attributes.data_files import (
 from nho.io.meshes.files import ATTRIBUTE_WRITERS, Writer, contents_of, read_mesh_file
 from nho.io.meshes.model import Attributes
 from nho.io.meshes.ply import write_ascii_ply
+from nho.io.meshes.word_labels import LEGEND
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import blaming, read_bytes
 from nho.runtime.input_protection import NO_INPUTS, InputFiles
@@ -117,8 +118,9 @@ def check_output_file(path: str | os.PathLike[str]) -> Path:
 
 
 def _check_ours(path: Path, content: bytes, mesh: Path) -> None:
-    """Images and materials must not replace other files; a material belongs to its OBJ."""
-    if not path.exists() or (path.suffix == ".mtl" and mesh.exists()):
+    """What goes beside a mesh must not replace other files; materials and legends belong to it."""
+    belongs = path.suffix == ".mtl" or path.name.endswith(LEGEND)
+    if not path.exists() or (belongs and mesh.exists()):
         return
     if not path.is_file() or read_bytes(path) != content:
         raise InputError(f"{path}: already exists with different content; choose another --out")

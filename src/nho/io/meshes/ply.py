@@ -22,6 +22,7 @@ from nho.io.meshes.model import Array, Attributes, ParsedMesh, Written
 from nho.io.meshes.ply_tables import Element, Lists, PlyFile, Table, read_tables
 from nho.io.meshes.polygons import FloatArray, IntArray, Triangles, triangulate
 from nho.io.meshes.textures import image_files, texture_beside
+from nho.io.meshes.word_labels import coded
 
 _NAMES = {  # the first that holds a label is taken
     **{"int32": "int", "uint32": "uint", "float32": "float", "float64": "double"},
@@ -170,7 +171,7 @@ def _written(
     # 32-bit indices are what other programs read.
     if len(vertices) > np.iinfo(np.int32).max:
         raise InputError(f"{len(vertices)} vertices are too many for a PLY file; simplify the mesh")
-    notes: list[str] = []
+    attributes, legend, notes = coded(attributes, stem)
     uv_of_vertex = uv_of_vertices(faces, attributes.uv, len(vertices))
     pair = None if uv_of_vertex is None else uv_of_vertex.astype(np.float32)
     of_vertex = {axis: vertices[:, at] for at, axis in enumerate("xyz")}
@@ -192,11 +193,12 @@ def _written(
     header += [*_properties(of_face), "end_header\n"]
     if as_text:
         lines = [*_lines(of_vertex), *_face_lines(faces, corner_uv, of_face)]
-        return Written(("\n".join(header) + "\n".join(lines) + "\n").encode(), images, notes)
+        beside = {**images, **legend}
+        return Written(("\n".join(header) + "\n".join(lines) + "\n").encode(), beside, notes)
     vertex_rows = np.empty(len(vertices), dtype=_row(of_vertex))
     _fill(vertex_rows, of_vertex)
     body = vertex_rows.tobytes() + _face_rows(faces, corner_uv, of_face)
-    return Written("\n".join(header).encode() + body, images, notes)
+    return Written("\n".join(header).encode() + body, {**images, **legend}, notes)
 
 
 def _lines(columns: dict[str, Array]) -> list[str]:

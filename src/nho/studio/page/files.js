@@ -89,8 +89,8 @@ function installFiles(page) {
       event.preventDefault();
       link.ariaBusy = "true";
       try {
-        const body = await (await server.ask(link.getAttribute("href"))).blob();
-        const name = link.getAttribute("href").split(/[/?]/)[1];
+        const answer = await server.ask(link.getAttribute("href")), body = await answer.blob();
+        const [, name] = /filename="(.*)"/.exec(answer.headers.get("Content-Disposition"));
         const save = element("a", { href: URL.createObjectURL(body), download: name });
         save.dataset.ready = "yes";
         save.click();
