@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+# Mesa's drivers draw, in software where there is no graphics card; without them Chromium falls back
+# to its own, SwiftShader, which it is about to drop.
 FLAGS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader "
+    "--headless --no-sandbox --ignore-gpu-blocklist --use-gl=angle --use-angle=gl-egl "
     "--enable-unsafe-swiftshader --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
