@@ -55,7 +55,8 @@ bench: $(BENCH_ENV)/ready
 
 # The documentation as a site: open site/index.html.
 docs: $(DOCS_ENV)/ready
-	NO_MKDOCS_2_WARNING=1 $(DOCS_ENV)/bin/mkdocs build --strict
+	$(DOCS_ENV)/bin/python tools/docs_pages.py
+	PYTHONPATH=tools $(DOCS_ENV)/bin/properdocs build --strict --config-file properdocs.yml
 
 # Pages made from the code: commands, settings, gallery. `gallery` runs the examples as well.
 reference: $(DOCS_ENV)/ready

@@ -1,4 +1,4 @@
-"""Hooks of the documentation site: formulas become MathML, and two pages come from outside docs/.
+"""An extension of Markdown: formulas become MathML.
 
 MathML is written at build time and drawn by the browser itself, so the site carries no script and
 no font for it. The same `$...$` is drawn by the usual hosts of Markdown as well.
@@ -9,14 +9,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from pathlib import Path
 from typing import Any
 
 from latex2mathml.converter import convert
-from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File, Files
-
-ROOT = Path(__file__).resolve().parents[1]
+from markdown.extensions import Extension
+from markdown.postprocessors import Postprocessor
 
 _FORMULA = re.compile(
     r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>', re.DOTALL
@@ -27,31 +24,25 @@ _BARE = re.compile(r"(<mi>(?:log|tanh)</mi>)(?!<mo)")
 _BOLD = re.compile(r'<mi mathvariant="bold(?:-italic)?">(&#x[0-9A-F]+;|\w)</mi>')
 
 
-def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that lie beside the README, and the tables that `make bench` wrote."""
-    beside = {
-        f"{name}.md": f"{name.lower()}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")
-    }
-    for name, page in beside.items():
-        text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
-        for other in beside:
-            text = text.replace(f"]({other})", f"]({beside[other]})")
-        files.append(File.generated(config, page, content=text))
-    files.append(File.generated(config, "timings.md", content=_timings()))
-    return files
+class _Formulas(Postprocessor):
+    """Replaces what `pymdownx.arithmatex` marked as a formula."""
+
+    def run(self, text: str) -> str:
+        """The page with every formula as MathML."""
+        return _FORMULA.sub(lambda found: mathml(found["tex"], found["tag"] == "div"), text)
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Lead links to the tables of `make bench` to their page."""
-    return markdown.replace("](speed)", "](timings.md)")
+class MathML(Extension):
+    """To be listed behind `pymdownx.arithmatex`."""
+
+    def extendMarkdown(self, md: Any) -> None:  # noqa: N802
+        """Run last, when all parts of a page are in place."""
+        md.postprocessors.register(_Formulas(md), "mathml", -1)
 
 
-def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Replace every formula by MathML."""
-    try:
-        return _FORMULA.sub(lambda found: mathml(found["tex"], found["tag"] == "div"), html)
-    except ValueError as problem:
-        raise PluginError(f"{page.file.src_uri}: {problem}") from problem
+def makeExtension(**options: Any) -> MathML:  # noqa: N802
+    """What Markdown calls."""
+    return MathML(**options)
 
 
 def mathml(tex: str, display: bool) -> str:
@@ -76,14 +67,3 @@ def _bold(found: re.Match[str]) -> str:
     name = unicodedata.name(letter).replace("GREEK", "").replace("LATIN", "").replace("LETTER", "")
     bold = unicodedata.lookup(" ".join(f"MATHEMATICAL BOLD {name}".split()))
     return f"<mi>{bold}</mi>"
-
-
-def _timings() -> str:
-    """All tables of docs/speed on one page."""
-    parts = ["# Timings\n\nWritten by `make bench`, one section a run."]
-    for path in sorted((ROOT / "docs" / "speed").glob("*.md")):
-        text = path.read_text(encoding="utf-8").strip()
-        if not text.startswith("# "):
-            text = f"# {path.stem}\n\n{text}"
-        parts.append(re.sub(r"^#", "##", text, flags=re.MULTILINE))
-    return "\n\n".join(parts) + "\n"
