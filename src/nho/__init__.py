@@ -4,6 +4,14 @@
 >>> result = nho.match("scan.ply", "template.ply", "pairs.csv")   # doctest: +SKIP
 >>> result.vertex_map, result.region, result.confidence           # doctest: +SKIP
 
+A shape that you can try it on, and a part of it:
+
+>>> from nho.evaluation.sample import load_sample
+>>> sample = load_sample("plane")
+>>> scan, template = sample.partial, sample.full
+>>> scan, template
+(Mesh('part of posed.ply', 2743 vertices, 5291 faces), Mesh('full.ply', 5000 vertices, 9996 faces))
+
 Importing the package imports nothing else: NumPy and SciPy take a second, in which the command
 `nho` must be able to hear a Ctrl-C. Public names and modules are imported when they are first used.
 """

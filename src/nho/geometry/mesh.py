@@ -92,6 +92,13 @@ class Mesh:
         ----------
         normals : (n, 3) array-like, optional
             They say which side is outside; otherwise it is the one away from the centre.
+
+        Examples
+        --------
+        >>> from nho.geometry.synthetic import sphere
+        >>> ball = sphere(3)
+        >>> Mesh.from_points(ball.vertices).n_faces == ball.n_faces
+        True
         """
         from nho.geometry.point_cloud import mesh_of_points
 
@@ -102,6 +109,11 @@ class Mesh:
         """A mesh of trimesh, PyVista, VTK, vedo, Open3D, meshio or PyMeshLab, in the same order.
 
         Polygons become triangles. Files and pairs (vertices, faces) are accepted as well.
+
+        Examples
+        --------
+        >>> Mesh.of(([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]))
+        Mesh('mesh', 3 vertices, 1 faces)
         """
         from nho.geometry.mesh_like import as_mesh
 

@@ -26,7 +26,24 @@ STORED = {"partial": "partial.ply", "full": "full.ply"}  # in the folder of a re
 
 
 class ResultMethods:
-    """Methods of `MatchResult`, which holds the arrays."""
+    """Methods of `MatchResult`, which holds the arrays.
+
+    Examples
+    --------
+    >>> import nho
+    >>> from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+    >>> template = bumpy_sphere(3)
+    >>> cut = cut_by_plane(template, [0, 0, 1], keep_area=0.6)
+    >>> chosen = nho.sample_vertices(cut.mesh, 8)
+    >>> result = nho.match(cut.mesh, template, list(zip(chosen, cut.vertex_of_parent[chosen])))
+    >>> result.status, result.matrix().shape == (cut.mesh.n_vertices, template.n_vertices)
+    ('ok', True)
+    >>> heights = result.transfer(template.vertices[:, 2])
+    >>> bool(abs(heights - cut.mesh.vertices[:, 2]).mean() < 0.02)
+    True
+    >>> sorted(result.point_data())
+    ['nho_color', 'nho_confidence', 'nho_overlap', 'nho_vertex']
+    """
 
     if TYPE_CHECKING:
         vertex_map: np.ndarray
@@ -136,10 +153,10 @@ class ResultMethods:
     def point_data(self, side: Side = "partial") -> dict[str, np.ndarray]:
         """What the result says of every vertex of a shape, by name.
 
-        On the partial shape ``nho_vertex`` (its partner, -1 = none) and ``nho_confidence``, on the
-        full one ``nho_region`` (0 or 1) and ``nho_region_score``; on both ``nho_color``, the same
-        at matching points. ``mesh.point_data.update(...)`` of PyVista and meshio takes them, and so
-        does ``mesh.vertex_attributes.update(...)`` of trimesh.
+        On the partial shape ``nho_vertex`` (its partner, -1 = none), ``nho_overlap`` and
+        ``nho_confidence``, on the full one ``nho_region`` (0 or 1) and ``nho_region_score``; on
+        both ``nho_color``, the same at matching points. ``mesh.point_data.update(...)`` of PyVista
+        and meshio takes them, and so does ``mesh.vertex_attributes.update(...)`` of trimesh.
         """
         from nho.report.point_data import point_data
 
