@@ -62,7 +62,8 @@ def surface(directions: np.ndarray, individual: float) -> np.ndarray:
     x, y, z = points.T
     longer = 1 + 0.08 * individual
     narrower = 1 - 0.05 * individual * np.cos(y / 60)
-    return np.stack([x * narrower, y * longer, z + 3 * individual * np.sin(y / 40)], axis=1)
+    # In the file, y is up and z points to the front.
+    return np.stack([x * narrower, z + 3 * individual * np.sin(y / 40), -y * longer], axis=1)
 
 
 def bone(directions: np.ndarray) -> np.ndarray:
@@ -86,6 +87,9 @@ def rotation(degrees: float) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
 
 
+POSE, SHIFT = rotation(-40), np.array([30.0, -200, 55])  # of the scan
+
+
 def write(folder: Path, subdivisions: int = 5) -> None:
     """All four files."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,13 +102,12 @@ def write(folder: Path, subdivisions: int = 5) -> None:
     _landmarks(folder / "template.csv", dict(zip(PLACES, surface(places, 0.0), strict=True)))
     # Another individual: other triangles, another pose, another place of the scanner.
     turned = ball.vertices @ rotation(17).T
-    pose, shift = rotation(-40), np.array([30.0, -200, 55])
     there = turned @ np.array([0.55, 0.8, -0.1]) < 0.62
     cut = take_faces(Mesh(surface(turned, 1.0), ball.faces), there[ball.faces].all(axis=1))
-    scan = Mesh(cut.mesh.vertices @ pose.T + shift, cut.mesh.faces, "scan.ply")
+    scan = Mesh(cut.mesh.vertices @ POSE.T + SHIFT, cut.mesh.faces, "scan.ply")
     colours = bone(turned[cut.vertex_of_parent])
     write_with_attributes(folder / "scan.ply", scan, Attributes(vertex={COLOUR: colours}))
-    found = dict(zip(PLACES, surface(places, 1.0) @ pose.T + shift, strict=True))
+    found = dict(zip(PLACES, surface(places, 1.0) @ POSE.T + SHIFT, strict=True))
     found[WRONG] = found["right porion"] + [2.0, 6.0, 1.0]
     _landmarks(
         folder / "scan.csv", {name: at for name, at in found.items() if name not in BROKEN_OFF}

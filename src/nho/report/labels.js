@@ -14,7 +14,7 @@ function drawRing(pen, place) {
   pen.setLineDash([]);
 }
 
-const LONGEST_LABEL = 10; // letters
+const LONGEST_LABEL = 15; // letters
 
 // A disc with the name of a point, or a pill where the name is longer than a number.
 function drawLabel(pen, place, { label, fill, stroke = "#fff", large = false }) {

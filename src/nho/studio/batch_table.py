@@ -32,7 +32,7 @@ class BatchTable:
         """For the page, the worst first: failed, not done, then by confidence."""
         order = sorted(self.rows, key=_badness)
         return {
-            "folder": str(self.folder),
+            "folder": self.folder.name or str(self.folder),
             "current": self.current,
             "rows": [
                 {**asdict(row), "version": len(self._pictures.get(row.name, b""))} for row in order

@@ -103,7 +103,8 @@ class ComparablePair:
         """A sentence for every suspect, or the first few, in the user's order and numbering."""
         sentences = [
             f"anchor {problem.anchor_names[row]} (partial vertex {problem.given_anchors[row, 0]}, "
-            f"full vertex {problem.given_anchors[row, 1]}) contradicts the others and was not used"
+            f"full vertex {problem.given_anchors[row, 1]}) contradicts the others and was "
+            "not used; correct or remove it"
             for row in sorted(problem.anchor_rows[self.suspects].tolist())
         ]
         return first_few(sentences)

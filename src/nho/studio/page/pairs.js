@@ -50,7 +50,10 @@ const pairList = {
       pairList.rows.delete(key);
     }
     const parked = state.pairs.filter(isParked);
-    pairList.fill(find("#pairs"), state.pairs.filter((pair) => !isParked(pair)), state, page);
+    // What is wrong comes first: it is what the user looks for.
+    const suspects = suspectsOf(state), wrong = (pair) => Number(suspects.has(pair.key));
+    const counted = state.pairs.filter((pair) => !isParked(pair)).sort((a, b) => wrong(b) - wrong(a));
+    pairList.fill(find("#pairs"), counted, state, page);
     pairList.fill(find("#parked-list"), parked, state, page);
     find("#parked").hidden = !parked.length;
     const gone = parked.filter((pair) => pair.state === "absent").length;
