@@ -15,6 +15,7 @@ from nho.studio import routes
 from nho.studio.autosave import Autosave
 from nho.studio.handler import decoded
 from nho.studio.marks import Mark, Marks
+from nho.studio.project import read_project
 from nho.studio.session import Session
 from nho.studio.shape import ShownShape
 from tests.fuzz import seeds
@@ -22,7 +23,7 @@ from tests.fuzz.target import Scratch, Target, serving
 
 _SHAPES = (ShownShape(seeds.PARTIAL, 1), ShownShape(seeds.FULL, 2))
 _FACES = (seeds.PARTIAL.n_faces, seeds.FULL.n_faces)
-_VERBS = ("place", "move", "rename", "remove", "clear", "undo", "redo")
+_VERBS = ("place", "move", "rename", "remove", "measure", "clear", "undo", "redo")
 
 
 def _check(marks: Marks) -> None:
@@ -64,7 +65,7 @@ def _messages() -> Callable[[bytes], object]:
             for verb in _VERBS:
                 session.change(lambda _: first)
                 try:
-                    assert routes.post(studio, verb, about)  # type: ignore[arg-type]
+                    assert routes.post(studio, verb, about) is not None  # type: ignore[arg-type]
                 except InputError as problem:
                     refusal = problem
                 _check(session.marks)
@@ -75,6 +76,20 @@ def _messages() -> Callable[[bytes], object]:
     return read
 
 
+def _projects() -> Callable[[bytes], object]:
+    """A project file: its marks are valid, and its meshes can be shown."""
+    scratch = Scratch()
+    path = scratch.file("project.nho")
+
+    def read() -> None:
+        project = read_project(path)
+        _check(project.marks)
+        for found in project.meshes.values():
+            ShownShape(found.mesh, 1, found.attributes).described()
+
+    return serving(path, read)
+
+
 def studio_targets() -> dict[str, Target]:
     """By name."""
     scratch = Scratch()
@@ -83,7 +98,14 @@ def studio_targets() -> dict[str, Target]:
     saved.write(marks.placed("partial", Mark(2, (0.5, 0.5, 0.0))))
     message = {"side": "partial", "key": 1, "name": "chin"}
     ray = {"origin": [0.0, 0.0, 4.0], "direction": [0.0, 0.0, -1.0]}
+    ends = {"start": ray, "end": ray}
+    session = Session(scratch.path, lambda event: None)
+    session.open("partial", seeds.PARTIAL)
+    session.open("full", seeds.FULL)
     return {
+        "studio-project": Target(".nho", _projects(), (session.project(),)),
         "studio-marks": Target(".json", _autosave(), (Path(saved.path).read_bytes(),)),
-        "studio-message": Target(".json", _messages(), (json.dumps(message | ray).encode(),)),
+        "studio-message": Target(
+            ".json", _messages(), (json.dumps(message | ray | ends).encode(),)
+        ),
     }

@@ -47,3 +47,18 @@ def test_a_loss_that_is_no_number_is_left_out() -> None:
     pace.take(Progress("fit", 2, 3, 0.5))
     pace.take(Progress("fit", 3, 3, float("inf")))
     assert json.loads(json.dumps(pace.described(), allow_nan=False))["losses"] == [0.5]
+
+
+def test_every_stage_has_plain_words_and_room_to_creep() -> None:
+    searched = ["survey", "scales", "trials", "coarsening", *STAGES, "carrying"]
+    pace = Pace(typical_shares(preset("default"), 0, large=True), rounds=2)
+    assert pace.described()["words"] == "Getting ready" and pace.described()["next"] > 0
+    for stage in searched:
+        pace.take(Progress(stage, 0, 2))
+        told = pace.described()
+        assert told["words"] != stage and str(told["words"])[0].isupper(), stage
+        assert told["done"] < told["next"] <= 1, stage  # type: ignore[operator]
+    paper = Pace(typical_shares(preset("paper"), 5))
+    for stage in ("spectra", "fit", "round 1", "refine"):
+        paper.take(Progress(stage, 0, 2))
+        assert paper.described()["words"] != stage

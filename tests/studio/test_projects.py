@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nho
+from nho.batch.summary import SummaryRow, write_summary
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
@@ -74,3 +75,11 @@ def test_the_folder_of_a_result_opens_with_its_anchors_by_name(
     open_place(studio.session, tmp_path / "result")
     assert [pair.name for pair in studio.session.marks.pairs[:3]] == ["1", "nasion", "3"]
     assert studio.session.state()["outcome"]["stale"] is False
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "/etc", "a/b"])
+def test_a_table_leads_to_no_folder_but_its_own(studio: Studio, tmp_path: Path, name: str) -> None:
+    write_summary(tmp_path, [SummaryRow(name, "ok")])
+    studio.session.open_batch(tmp_path)
+    with pytest.raises(InputError, match="no such pair"):
+        studio.session.open_row(name)

@@ -30,6 +30,7 @@ def placements(outcome: MatchOutcome) -> list[MatchOutcome]:
             region=other.region,
             region_score=other.region.astype(np.float64),
             confidence=np.where(matched, other.chance, 0.0),
+            overlap=matched.astype(np.float64),
             chance=other.chance,
             next_anchor=-1,
             alternatives=(),

@@ -129,7 +129,7 @@ class ShownShape:
     def prepare(self) -> None:
         """Compute now what the first request for the shape would have to wait for."""
         self.described()
-        _ = self.digest, self.graph, self._coarse_faces
+        _ = self.digest, self.graph, self._coarse_faces, self.seen_from
 
     def hit(self, origin: FloatArray, direction: FloatArray) -> Mark | None:
         """The point under the pointer; the ray is in the page's coordinates."""

@@ -10,7 +10,8 @@ from nho.geometry.mesh import FloatArray, IntArray, Mesh
 
 _FACING = 0.3  # cosine to the normal from which on a point is seen well
 _MOST_CELLS = 96  # a side of the picture that decides what lies in front
-_LONG = 0.95  # quantile of the edges that must not be longer than a cell
+_LONG = 0.95  # quantile of the edges of which two must not be longer than a cell
+_MOST = 0.6  # share of the vertices that a mesh with its faces outside shows at least
 _TOLERANCE = 0.02  # radii: what lies so little behind the front is seen
 # From the middle to the corners, edges and faces of a cube.
 DIRECTIONS: FloatArray = np.array(
@@ -29,6 +30,8 @@ def seen_from(mesh: Mesh) -> IntArray:
     only where an opening shows it. A mesh whose faces point inwards is seen from the other side.
     """
     best = _seen_from(mesh, mesh.vertex_normals)
+    if (best >= 0).mean() > _MOST:
+        return best
     turned = _seen_from(mesh, -mesh.vertex_normals)
     return best if (best >= 0).sum() >= (turned >= 0).sum() else turned
 
@@ -39,27 +42,25 @@ def _seen_from(mesh: Mesh, normals: FloatArray) -> IntArray:
     centre = (corners.min(axis=0) + corners.max(axis=0)) / 2
     radius = float(np.linalg.norm(corners - centre, axis=1).max()) or 1.0
     places = (mesh.vertices - centre) / radius
-    cells = int(np.clip(2 * radius / np.quantile(mesh.edge_lengths, _LONG), 4, _MOST_CELLS))
+    cells = int(np.clip(radius / np.quantile(mesh.edge_lengths, _LONG), 4, _MOST_CELLS))
     best = np.full(mesh.n_vertices, -1, dtype=np.int64)
     facing = np.full(mesh.n_vertices, _FACING)
     for row, direction in enumerate(DIRECTIONS):
         along = normals @ direction
-        seen = used & (along > facing) & _in_front(places, mesh.faces, direction, cells)
+        seen = used & (along > facing) & _in_front(places, direction, cells)
         best[seen], facing[seen] = row, along[seen]
     return best
 
 
-def _in_front(places: FloatArray, faces: IntArray, direction: FloatArray, cells: int) -> np.ndarray:
+def _in_front(places: FloatArray, direction: FloatArray, cells: int) -> np.ndarray:
     """(n,) bool: no surface lies between a point and an eye far away in this direction."""
     across = np.linalg.svd(direction[None])[2][1:]
-    flat, height = places @ across.T, places @ direction
-    # Corners and middles of triangles stand for the surface: cells are larger than their gaps.
-    middles = places[faces].mean(axis=1)
+    cell, height = _cell(places @ across.T, cells), places @ direction
     front = np.full(cells * cells, -np.inf)
-    np.maximum.at(front, _cell(flat, cells), height)
-    np.maximum.at(front, _cell(middles @ across.T, cells), middles @ direction)
+    order = np.argsort(height, kind="stable")
+    front[cell[order]] = height[order]  # the highest comes last, and stays
     steep = 2.0 / cells  # within a cell, a slanted surface rises by about its width
-    return np.asarray(height >= front[_cell(flat, cells)] - _TOLERANCE - steep)
+    return np.asarray(height >= front[cell] - _TOLERANCE - steep)
 
 
 def _cell(flat: FloatArray, cells: int) -> IntArray:
