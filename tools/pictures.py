@@ -134,6 +134,9 @@ def take_batch(page: Any, folder: Path, pair: Path, memory: Path) -> None:
     run_batch(
         read_pairs(Path(pair.name) / "pairs.csv"), results, preset("default"), jobs=1, report=False
     )
+    table = results / "summary.csv"
+    told = table.read_text(encoding="utf-8").replace(f"{memory.resolve()}{os.sep}", "")
+    table.write_text(told, encoding="utf-8")
     studio = Studio(marks_folder=memory / "other")
     studio.start()
     open_place(studio.session, results)
