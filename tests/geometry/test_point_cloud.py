@@ -99,4 +99,4 @@ def test_clouds_are_matched_like_meshes_in_the_order_of_the_points(piece, whole)
     found = whole.vertices[order][result.vertex_map]
     error = np.linalg.norm(found - piece.mesh.vertices, axis=1) / np.sqrt(whole.area)
     assert error.mean() < 0.01
-    assert any("point cloud" in warning for warning in result.warnings)
+    assert any("point cloud" in note for note in result.notes)
