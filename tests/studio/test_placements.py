@@ -20,6 +20,7 @@ from nho.studio.outcome import MatchOutcome
 from nho.studio.placements import pairs_from, placements
 from nho.studio.products import PRODUCTS
 from tests.studio.paired import open_pair, true_marks
+from tests.studio.test_server import upload
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,25 @@ def test_what_a_match_makes_possible_is_written(
     PRODUCTS["mirrored-template.ply"](studio.session, tmp_path / "mirrored-template.ply")
     mirrored = Mesh.read(tmp_path / "mirrored-template.ply")
     assert mirrored.area == pytest.approx(whole.area, rel=1e-6)
+
+
+def test_a_table_dropped_on_a_shape_is_transferred(
+    studio: Studio, whole: Mesh, piece: Cut, found: nho.MatchResult, tmp_path: Path
+) -> None:
+    open_pair(studio, whole, piece)
+    before = studio.session.marks
+    rows = "\n".join(str(round(z, 6)) for z in whole.vertices[:, 2].tolist())
+    status, answer = upload(studio, "height.csv", f"height\n{rows}\n".encode(), "full")
+    assert (status, answer["side"]) == (200, "full") and studio.session.marks == before
+    assert "height on the template" in studio.session.state()["notice"]["text"]
+    partial, full = studio.session.both()
+    studio.session.outcome = MatchOutcome(partial, full, (), found, 1)
+    PRODUCTS["scan-with-data.ply"](studio.session, tmp_path / "scan-with-data.ply")
+    _, carried = read_with_attributes(tmp_path / "scan-with-data.ply")
+    off = carried.vertex["height"] - piece.mesh.vertices[:, 2]
+    assert np.nanmedian(np.abs(off)) < 0.02
+    status, answer = upload(studio, "height.csv", b"height\n1\n2\n", "full")
+    assert status == 422 and "height.csv" in answer["error"]
 
 
 def test_a_texture_gives_the_vertices_their_colours(

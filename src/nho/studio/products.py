@@ -30,11 +30,11 @@ def _transfer(source: Side) -> Callable[[Session, Path], None]:
     def write(session: Session, path: Path) -> None:
         outcome = _outcome(session)
         shapes = {"partial": outcome.partial, "full": outcome.full}
-        given = shapes[source].attributes
+        given = shapes[source].attributes.merged(session.data[source])
         if not given.names():
             raise InputError(
                 f"{shapes[source].mesh.name}: there is nothing on it to transfer; open a file that "
-                "holds colours, labels, numbers or a texture"
+                "holds colours, labels, numbers or a texture, or drop a table of them on the shape"
             )
         carry = Transfer(outcome.result, outcome.partial.mesh, outcome.full.mesh, source)
         bake = given.uv is not None and bool(given.textures)

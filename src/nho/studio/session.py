@@ -65,6 +65,7 @@ class Session(SessionState):
             stopped = self._jobs.stop()
             self.shapes[side] = shape
             self.outcome = self.earlier = None
+            self.data[side] = Attributes()
             self.choices = []
             self.history = MarkHistory(self.marks.without_side(side))
             self._say("the match was stopped because a mesh was replaced" if stopped else "")
@@ -99,6 +100,14 @@ class Session(SessionState):
         self.open_project(project_of_result(self.batch.place(name)))
         with self._lock:
             self.batch.current = name
+            self._changed()
+
+    def add_data(self, side: Side, data: Attributes) -> None:
+        """Values on a shape from a file of their own, to be transferred after a match."""
+        with self._lock:
+            self.data[side] = self.data[side].merged(data)
+            where = "scan" if side == "partial" else "template"
+            self._say(f"{', '.join(data.names())} on the {where}: match, then More to download")
             self._changed()
 
     def mirror(self, side: Side) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 
 from nho.errors import CannotWrite, InputError, NhoError
 from nho.geometry.mesh import FloatArray
+from nho.io.attributes import Attributes
 from nho.problem.anchors import FEWEST
 from nho.studio.autosave import Autosave
 from nho.studio.batch_table import BatchTable
 from nho.studio.jobs import MatchJobs
-from nho.studio.marks import Mark, MarkedPair, MarkHistory, Marks, Side
+from nho.studio.marks import SIDES, Mark, MarkedPair, MarkHistory, Marks, Side
 from nho.studio.outcome import MatchOutcome, suggested_anchor
 from nho.studio.project import Project, project_bytes
 from nho.studio.recent import Recent
@@ -46,6 +47,7 @@ class SessionState:
         self._opened = self.revision = 0
         self._notice: dict[str, Any] = {"text": "", "kind": "", "number": 0}
         self.unsaved = ""  # why the marks are not on disk, if they are not
+        self.data: dict[Side, Attributes] = {side: Attributes() for side in SIDES}  # from tables
         self.batch: BatchTable | None = None
         self.recent = Recent(marks_folder / "recent")
         self._suggestion: tuple[object, dict[str, object] | None] = (None, None)

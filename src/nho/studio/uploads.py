@@ -12,7 +12,7 @@ import numpy as np
 
 from nho.errors import CannotWrite, InputError, NhoError
 from nho.evaluation.sample import load_sample
-from nho.io.attributes import read_with_attributes
+from nho.io.attributes import DATA_FILES, read_data, read_with_attributes
 from nho.io.landmarks import READABLE as LANDMARK_FILES
 from nho.io.landmarks import Landmarks, holds_pairs, read_landmarks, read_pairs
 from nho.io.meshes import READABLE as MESH_FILES
@@ -54,15 +54,8 @@ def take(session: Session, received: Path, name: str, side: Side | None) -> str:
                 raise InputError(f"{name}: drop a mesh on the scan (left) or template (right)")
             session.open(side, *read_with_attributes(path))
             return side
-        elif name.lower().endswith(LANDMARK_FILES):
-            if holds_pairs(path):
-                take_landmarks(session, [path])
-                return "both"
-            landmarks = read_landmarks(path)
-            side = side or side_of(landmarks, session)
-            if side is not None:
-                _take_side(session, landmarks, side)
-            return side or ""
+        elif name.lower().endswith((*LANDMARK_FILES, *DATA_FILES)):
+            return _take_points_or_data(session, path, side)
         else:
             known = ", ".join((*MESH_FILES, *LANDMARK_FILES))
             raise InputError(f"{name}: neither a mesh nor landmarks; their names end in {known}")
@@ -76,6 +69,27 @@ def take(session: Session, received: Path, name: str, side: Side | None) -> str:
 def _landmarks_in_pts(path: Path) -> bool:
     """Points of Landmark Editor have the suffix of a point cloud, and begin with a version."""
     return path.suffix.lower() == ".pts" and read_bytes(path)[:7].lower() == b"version"
+
+
+def _take_points_or_data(session: Session, path: Path, side: Side | None) -> str:
+    """Landmarks, or else values at the vertices or faces of the shape that they were dropped on."""
+    try:
+        if holds_pairs(path):
+            take_landmarks(session, [path])
+            return "both"
+        landmarks = read_landmarks(path)
+        chosen = side or side_of(landmarks, session)
+        if chosen is not None:
+            _take_side(session, landmarks, chosen)
+        return chosen or ""
+    except InputError as problem:
+        if side is None or path.suffix.lower() not in DATA_FILES:
+            raise
+        try:
+            session.add_data(side, read_data(path, session.shape(side).mesh))
+        except InputError:
+            raise problem from None  # most people mean landmarks
+        return side
 
 
 def take_landmarks(session: Session, files: list[Path]) -> None:
