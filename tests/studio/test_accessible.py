@@ -28,7 +28,7 @@ DRIVER = """() => {
 }"""
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.slow)])
 def page(request: Any, browser: Any, studio: Studio) -> Iterator[Any]:
     context = browser.new_context(color_scheme=request.param, bypass_csp=True)
     page = context.new_page()

@@ -142,7 +142,7 @@ def test_what_is_needed_is_in_sight_in_every_window(
     studio.session.change(lambda _: marks)
     settle(page, "s.pairs.length === 30")
     page.click("#match")
-    settle(page, "s.outcome")
+    page.locator("#get-zip").wait_for()
     for width, height in ((1920, 1080), (1366, 768), (911, 512), (480, 800)):
         page.set_viewport_size({"width": width, "height": height})
         for needed in ("#match", "#get-zip"):

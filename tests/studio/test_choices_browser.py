@@ -49,7 +49,8 @@ def test_a_few_pairs_are_completed(tab: Any, studio: Studio, whole: Mesh, piece:
     assert page.inner_text("#find") == "Add what is missing"
     page.click("#find")
     settle(page, "s.outcome && s.pairs.length === 12")
-    assert "8 pairs were found" in page.inner_text("#notice")
+    told = "() => document.querySelector('#notice').textContent.includes('8 pairs were found')"
+    page.wait_for_function(told)
 
 
 def test_a_suggestion_inside_opens_the_shape(

@@ -71,6 +71,7 @@ def test_colours_cuts_opacity_size_and_measures(
     assert page.evaluate("() => nhoStudio.state().pairs.length") == 0
 
 
+@pytest.mark.slow  # test_placements.py asks the studio for the same colours
 def test_checker_doubt_misfit_and_the_match_before(
     tab: Any, studio: Studio, whole: Mesh, piece: Cut
 ) -> None:

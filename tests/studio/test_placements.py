@@ -20,7 +20,7 @@ from nho.studio.outcome import MatchOutcome
 from nho.studio.placements import pairs_from, placements
 from nho.studio.products import PRODUCTS
 from tests.studio.paired import open_pair, true_marks
-from tests.studio.test_server import upload
+from tests.studio.test_server import ask, upload
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,25 @@ def test_what_a_match_makes_possible_is_written(
     PRODUCTS["mirrored-template.ply"](studio.session, tmp_path / "mirrored-template.ply")
     mirrored = Mesh.read(tmp_path / "mirrored-template.ply")
     assert mirrored.area == pytest.approx(whole.area, rel=1e-6)
+
+
+def test_colours_tell_how_far_two_matches_and_the_fitted_template_are_apart(
+    studio: Studio, whole: Mesh, piece: Cut, found: nho.MatchResult
+) -> None:
+    open_pair(studio, whole, piece)
+    session = studio.session
+    partial, full = session.both()
+    session.outcome = MatchOutcome(partial, full, (), found, 7)
+    assert ask(studio, "outcome/change")[0] == 404  # there was no match before
+    session.earlier = placements(session.outcome)[1]
+    status, body, _ = ask(studio, "outcome/change?version=7")
+    assert status == 200 and len(body) == 3 * piece.mesh.n_vertices + 4
+    most = np.frombuffer(body[-4:], "<f4")[0]
+    moved = whole.vertices[session.earlier.result.vertex_map] - whole.vertices[found.vertex_map]
+    assert most == pytest.approx(np.quantile(np.linalg.norm(moved, axis=1), 0.98), rel=0.05)
+    status, body, _ = ask(studio, "outcome/misfit?version=7")
+    assert status == 200 and np.frombuffer(body[-4:], "<f4")[0] < 0.05 * np.sqrt(whole.area)
+    assert len(ask(studio, "outcome/earlier?version=7")[1]) == 3 * piece.mesh.n_vertices
 
 
 def test_a_table_dropped_on_a_shape_is_transferred(

@@ -34,6 +34,7 @@ def downloaded(page: Any, menu: str, name: str) -> Path:
     return Path(coming.value.path())
 
 
+@pytest.mark.slow  # test_projects.py has its parts
 def test_a_project_is_saved_opened_and_survives_a_restart(
     tab: Any, studio: Studio, whole: Mesh, piece: Cut, tmp_path: Path
 ) -> None:
