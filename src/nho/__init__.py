@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from nho.settings import PaperRecipe as PaperRecipe
     from nho.settings import Settings as Settings
     from nho.settings import preset as preset
+    from nho.shapes.space import ShapeSpace as ShapeSpace
 
 _HOMES = {
     "Anchors": "nho.problem.anchors",
@@ -59,6 +60,7 @@ _HOMES = {
     "PaperRecipe": "nho.settings",
     "Progress": "nho.progress",
     "Settings": "nho.settings",
+    "ShapeSpace": "nho.shapes.space",
     "SurfacePoints": "nho.geometry.surface",
     "evaluate": "nho.evaluation.metrics",
     "find_anchors": "nho.anchor_search",

@@ -1,0 +1,144 @@
+"""`nho shapes`: the shape space of the scans of a batch."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from nho.batch.fits import result_folders, run_fits
+from nho.batch.job import JobOutcome
+from nho.cli.console import counted_line, say, say_notes
+from nho.cli.options import AsJson, Quiet, Scheduler
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.geometry.surface import SurfacePoints
+from nho.io.landmarks import Specimens, read_landmarks
+from nho.runtime.input_protection import InputFiles
+from nho.shapes.collection import ScanFit, judged
+from nho.shapes.folder import check_shapes_folder, write_shapes
+from nho.shapes.space import ShapeSpace
+from nho.transfer import carry_landmarks, load_for
+
+
+def shapes_command(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="Folder that `nho batch --out` wrote.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the shape space.")],
+    components: Annotated[
+        int | None,
+        typer.Option("--components", help="Components; as many as leave-one-out favours if not."),
+    ] = None,
+    landmarks: Annotated[
+        Path | None,
+        typer.Option(
+            "--landmarks", metavar="FILE", help="Landmarks of the template, to write for all scans."
+        ),
+    ] = None,
+    predict: Annotated[
+        bool, typer.Option("--predict", help="Predict landmarks where a scan has nothing.")
+    ] = False,
+    leave_out: Annotated[
+        str, typer.Option("--leave-out", metavar="NAME,...", help="Results not to use.")
+    ] = "",
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Fits at a time, at most.")] = None,
+    scheduler: Scheduler = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Shape space of many partial scans: mean, components, scores, outliers, and a page.
+
+    All results in RESULTS must have the same template. It is fitted to every scan; parts that a
+    scan lacks are inferred from the others (probabilistic PCA, weighted by confidence), and each
+    score has its standard error. Writes to DIR: shapes.html (sliders, scores, variance, scans worst
+    first), scores.csv, variance.csv, scans.csv, shapes.npz (`nho.ShapeSpace.load`), shapes.glb
+    (morph targets), mean.ply, meshes at two standard deviations of the first components, and
+    aligned.tps; with `--landmarks` also landmarks.csv (NA for R), .tps and .morphologika.txt.
+
+    Example: `nho shapes results --out shapes`
+
+    Example: `nho shapes results --landmarks template.mrk.json --out shapes`
+    """
+    wanted = {name.strip() for name in leave_out.split(",") if name.strip()}
+    folders = result_folders(results)
+    unknown = wanted - {folder.name for folder in folders}
+    if unknown:
+        raise InputError(f"{results}: there is no result {min(unknown)!r} to leave out")
+    folders = [folder for folder in folders if folder.name not in wanted]
+    inputs = InputFiles([*folders, *([landmarks] if landmarks else [])])
+    check_shapes_folder(out, inputs)
+    template = Mesh.read(folders[0] / "full.ply")
+    marks = read_landmarks(landmarks) if landmarks else None
+    count = 0
+
+    def done(outcome: JobOutcome, total: int) -> None:
+        nonlocal count
+        count += 1
+        if not quiet:
+            say(counted_line(count, total, f"fitted {outcome.name}", 0, ""), err=True)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        collection = run_fits(
+            folders, template, Path(scratch), jobs=jobs, scheduler=scheduler, done=done
+        )
+        fits = collection.fits
+        space = ShapeSpace.fit(
+            collection.positions, template, collection.weights, list(fits), components
+        )
+    notes = [f"{name}: left out, {why}" for name, why in collection.failed.items()]
+    carried = None
+    if marks is not None:
+        points, _ = marks.on(template)
+        used = [folder for folder in folders if folder.name in fits]
+        carried = _landmarks(used, points, marks.names, predict)
+    write_shapes(
+        out,
+        space,
+        fits=fits,
+        judgements=judged(fits),
+        landmarks=carried,
+        notes=notes,
+        inputs=inputs,
+    )
+    say_notes([*notes, *(f"{name}: {why}" for name, why in space.outliers().items())])
+    _tell(space, fits, out, quiet, as_json)
+
+
+def _landmarks(
+    folders: list[Path], points: SurfacePoints, names: Sequence[str], predict: bool
+) -> Specimens:
+    """Landmarks of the template on every scan."""
+    places = []
+    for folder in folders:
+        partial, full = (Mesh.read(folder / name) for name in ("partial.ply", "full.ply"))
+        result = load_for(folder, partial, full)
+        found = carry_landmarks(result, partial, full, points, names, predict=predict)
+        places.append(found.positions)
+    return Specimens(tuple(folder.name for folder in folders), np.stack(places), tuple(names))
+
+
+def _tell(
+    space: ShapeSpace, fits: dict[str, ScanFit], out: Path, quiet: bool, as_json: bool
+) -> None:
+    summary = {
+        "shapes": len(space.names),
+        "components": len(space.model.variances),
+        "explained": space.explained.tolist(),
+        "mean_coverage": float(np.mean([fit.coverage for fit in fits.values()])),
+        "outliers": space.outliers(),
+        "out": str(out),
+    }
+    if as_json:
+        typer.echo(json.dumps(summary))
+    elif not quiet:
+        together = 100 * float(space.explained.sum())
+        say(
+            f"{len(space.names)} shapes, {len(space.model.variances)} components that explain "
+            f"{together:.0f} % of the variance; look at {out / 'shapes.html'}"
+        )

@@ -1,0 +1,10 @@
+"""Shape spaces of many partial scans: Procrustes, mean, components with missing data, scores.
+
+>>> import nho
+>>> space = nho.ShapeSpace.fit(positions, template, weights)       # doctest: +SKIP
+>>> space.scores, space.variances, space.mesh([1.0, -0.5])         # doctest: +SKIP
+"""
+
+from nho.shapes.space import Estimate, ShapeSpace
+
+__all__ = ["Estimate", "ShapeSpace"]
