@@ -50,6 +50,15 @@ def off(space: dict[str, Any], result: nho.MatchResult) -> np.ndarray:
     return 100 * away / np.sqrt(sample.full.area)
 
 
+def test_a_shape_space_of_halves_has_the_two_directions(run):
+    made = run(13)
+    space, truth = made["space"], made["truth"]
+    assert len(space.model.variances) == 2
+    design = np.c_[truth, np.ones(len(truth))]
+    left = space.scores - design @ np.linalg.lstsq(design, space.scores, rcond=None)[0]
+    assert (left**2).sum() < 0.15 * (space.scores**2).sum()
+
+
 def test_match_two_meshes_finds_the_true_partners_and_the_true_region(run):
     space = run(1)
     result, sample = space["result"], space["sample"]
