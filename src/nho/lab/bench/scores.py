@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from nho.evaluation.ground_truth import REGION_RULES
-from nho.evaluation.metrics import geodesic_errors, region_scores
+from nho.evaluation.metrics import geodesic_errors, overlap_scores, region_scores
 from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.perturb import PresentedPair
@@ -50,6 +50,10 @@ class Scores:
     recall_images: float
     f1_images: float
     true_area_images: float
+    overlap_iou: float  # see `nho.evaluation.metrics.overlap_scores`
+    overlap_precision: float
+    overlap_recall: float
+    no_partner_f1: float
     seconds: float  # of the whole match, spectra included
     suspects: float  # anchors named as contradicting the others
     bad_found: float  # share of the wrong anchors that were named
@@ -84,6 +88,7 @@ def judge(result: MatchResult, given: PresentedPair) -> Scores:
         geodesic_error_worst=_over(np.max, errors),
         matched=100 * float(matched.sum() / max(given.judged.sum(), 1)),
         **_region_scores(result.region, given),
+        **overlap_scores(result, given.pair.truth),
         seconds=result.timings["total"],
         suspects=len(suspects),
         bad_found=100 * _over(np.mean, named[given.bad]),

@@ -11,6 +11,7 @@ from pathlib import Path
 from nho.errors import InputError
 from nho.lab.bench.datasets import (
     faces,
+    lacking,
     pfarm,
     pfaust,
     scans,
@@ -107,6 +108,20 @@ FAMILIES: dict[str, Family] = {
         Family("species", "PARTIALSMAL", "", species.listing),
         Family("synthetic", "generated", "", synthetic.listing),
     )
+}
+
+# The same with a part of every full shape cut away, for study `overlap`.
+LACKING: dict[str, str] = {
+    name: f"{name}_lacking" for name in ("pfaust_m", "pfaust_h", "pfarm", "tosca", "synthetic")
+}
+FAMILIES |= {
+    lacks: Family(
+        lacks,
+        f"{FAMILIES[name].title}, full shape cut",
+        "",
+        partial(lacking.listing, whole=FAMILIES[name].listing),
+    )
+    for name, lacks in LACKING.items()
 }
 
 # What tools measure on by default.
