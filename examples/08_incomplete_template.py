@@ -1,8 +1,8 @@
 """A template that is incomplete as well
 
 The scan shows the upper half of a body, the template lacks the head and shoulders: only a part of
-the scan has a partner at all. Every vertex is still given one; confidence tells which to believe.
-Anchors must lie in the common part.
+the scan has a partner at all. `overlap` tells which; the rest is given no match. Anchors must lie
+in the common part.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import pictures
 import nho
 from nho.evaluation.sample import load_pair
 from nho.geometry.synthetic import cut_by_plane
-from nho.report.colours import UNMATCHED, position_colours, transfer_colours
+from nho.report.colours import position_colours, transfer_colours
 
 pair = load_pair()
 upwards = np.array([0.0, 1.0, 0.0])
@@ -30,21 +30,18 @@ partners = nho.SurfacePoints(face_left[points.face[picked]], points.barycentric[
 anchors = np.stack([picked, partners.nearest_vertex(template)], axis=1)
 result = nho.match(scan, template, anchors)
 
-believed = result.confidence > 0.5
-right = (believed == common).mean()
-print(
-    f"{common.mean():.0%} of the scan's vertices have a partner, {believed.mean():.0%} are believed"
-)
+found = result.overlap >= 0.5
+right = (found == common).mean()
+print(f"{common.mean():.0%} of the scan's vertices have a partner, {found.mean():.0%} are given one")
 print(f"the two agree at {right:.0%} of the vertices")
 
 colours = position_colours(template)
-scan_colours = transfer_colours(template, result, colours)
-scan_colours[~believed] = UNMATCHED
+scan_colours = transfer_colours(template, result, colours)  # grey where there is no partner
 scan_view, template_view = pictures.views(scan, template, result)
 pictures.save(
     "08_incomplete_template.png",
     [
-        (scan, scan_colours, "scan; grey: not believed", scan_view),
+        (scan, scan_colours, "scan; grey: no partner", scan_view),
         (template, colours, "template", template_view),
     ],
 )
