@@ -45,7 +45,7 @@ def work(tmp_path_factory):
     (folder / "pairs.csv").write_text("partial,full\n" + "\n".join(rows) + "\n")
     (folder / "truth.map").write_text("\n".join(map(str, cut.vertex_of_parent)) + "\n")
     (folder / "bad.csv").write_text("partial,full\n0,0\n1,99999\n2,2\n")
-    (folder / "text.xyz").write_text("1 2 3\n")
+    (folder / "text.doc").write_text("1 2 3\n")
     (folder / "foreign").mkdir()
     (folder / "foreign" / "thesis.tex").write_text("years of work")
     return folder
@@ -163,7 +163,7 @@ def test_a_failed_match_says_one_sentence_and_writes_nothing(work):
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"full": "text.xyz"}, ["text.xyz", ".ply"]),
+        ({"full": "text.doc"}, ["text.doc", ".ply"]),
         ({"--anchors": "bad.csv"}, ["bad.csv", "anchor 2", "99999", "template.obj"]),
         ({"--set": "fit_step=5"}, ["fit_step", "fit_steps"]),
         ({"--preset": "best"}, ["best", "paper"]),

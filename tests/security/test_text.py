@@ -7,7 +7,6 @@ import logging
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from nho.batch.summary import SummaryRow, write_summary
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
+from nho.geometry.sampling import sample_vertices
 from nho.geometry.synthetic import Cut
 from nho.lab.bench.run_studies import _check_pair_names
 from nho.lab.bench.tasks import MatchTask
@@ -52,16 +52,22 @@ def test_a_match_shows_names_of_files_and_anchors_as_text(
     tmp_path: Path, whole: Mesh, piece: Cut
 ) -> None:
     scan = tmp_path / f"scan{CONTROL}.ply"
-    # Far off: a warning names the mesh; repeated anchors: a warning names them.
-    Mesh(piece.mesh.vertices * 5, piece.mesh.faces).write(scan)
+    # Two partners exchanged: a warning names the anchors.
+    piece.mesh.write(scan)
     whole.write(tmp_path / "template.ply")
-    chosen = np.linspace(0, len(piece.mesh.vertices) - 1, 9).astype(int)
-    rows = [f"{p},{piece.vertex_of_parent[p]},p{CONTROL}" for p in (*chosen, chosen[0])]
+    chosen = sample_vertices(piece.mesh, 12)
+    partners = piece.vertex_of_parent[chosen]
+    partners[[0, 1]] = partners[[1, 0]]
+    rows = [f"{p},{q},p{CONTROL}" for p, q in zip(chosen, partners, strict=True)]
     (tmp_path / "anchors.csv").write_text("partial,full,name\n" + "\n".join(rows) + "\n")
     words = ["--anchors", "anchors.csv", "--out", f"out{CONTROL}", "--set", "rounds=0"]
     done = run(tmp_path, "match", scan.name, "template.ply", *words)
     assert done.returncode == 0, done.stderr
-    assert "repeats anchor" in done.stderr and "owned" in done.stderr and "owned" in done.stdout
+    assert (
+        "contradicts the others" in done.stderr
+        and "owned" in done.stderr
+        and "owned" in done.stdout
+    )
     assert only_text(done.stdout) and only_text(done.stderr)
 
 

@@ -31,6 +31,7 @@ _DISTORTION = (0.3, 0.6)  # relative
 _SMOOTHING = 4  # rounds of averaging of the distortion
 _WELL = 0.5  # misfit of a vertex that lies well
 _SPECK = 0.003  # area of a patch that is noise; the full shape has area one
+_FEW = 4  # vertices; a patch of fewer is noise as well
 _EASE = 0.9  # by how much a misfit makes it cheaper to cut there
 _FRINGE = 4  # rounds of averaging: how far around the cut the answer is uncertain
 
@@ -101,7 +102,8 @@ def _specks(partial: Mesh, without: np.ndarray) -> BoolArray:
     links = sp.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
     patch = connected_components(links, directed=False)[1]
     areas = np.bincount(patch, np.where(without, partial.vertex_areas, 0.0))
-    return np.asarray(without & (areas[patch] < _SPECK))
+    small = (areas < _SPECK) | (np.bincount(patch) < _FEW)
+    return np.asarray(without & small[patch])
 
 
 def overlap(partner: BoolArray, elastic: Elastic) -> FloatArray:
