@@ -32,7 +32,7 @@ result = nho.match(scan, template, anchors)
 
 found = result.overlap >= 0.5
 right = (found == common).mean()
-print(f"{common.mean():.0%} of the scan's vertices have a partner, {found.mean():.0%} are given one")
+print(f"{common.mean():.0%} of the vertices have a partner, {found.mean():.0%} are given one")
 print(f"the two agree at {right:.0%} of the vertices")
 
 colours = position_colours(template)

@@ -29,6 +29,9 @@ _OVER = 0.5  # mean edges of the full shape: as far over its rim has to be expla
 _AGREEMENT = (0.5, -0.2)  # cosine between the normals: no misfit, full misfit
 _DISTORTION = (0.3, 0.6)  # relative
 _SMOOTHING = 4  # rounds of averaging of the distortion
+_LOG_ODDS = (9.15, 1.17, 0.945)  # constant, of the logarithms of gap and angle: docs/decisions.md
+_MOST_DOUBT = 2.0
+_DOUBT_COUNTS = 0.02  # of an off vertex: much that lies a little badly has no partner either
 _WELL = 0.5  # misfit of a vertex that lies well
 _SPECK = 0.003  # area of a patch that is noise; the full shape has area one
 _FEW = 4  # vertices; a patch of fewer is noise as well
@@ -46,10 +49,13 @@ class Fit:
         0 to 1.
     off : (n_partial,) bool array
         It lies over the rim of the full shape, or far from its surface.
+    doubt : (n_partial,) float array
+        0 to 2, how much likelier it is to have no partner, by gap and normals (log odds).
     """
 
     misfit: FloatArray
     off: BoolArray
+    doubt: FloatArray
 
 
 def fit_of(
@@ -64,7 +70,10 @@ def fit_of(
     signals = (gap, _GAP), (agreement, _AGREEMENT), (distortion, _DISTORTION)
     ramps = [np.clip((of - low) / (high - low), 0, 1) for of, (low, high) in signals]
     off = (gap > _FAR) | (on_rim & (gap > _OVER * full.mean_edge_length))
-    return Fit(np.maximum.reduce([on_rim.astype(np.float64), *ramps]), off)
+    doubt = _LOG_ODDS[0] + _LOG_ODDS[1] * np.log(2e-3 + gap)
+    doubt += _LOG_ODDS[2] * np.log(1e-2 + np.maximum(1 - agreement, 0))
+    misfit = np.maximum.reduce([on_rim.astype(np.float64), *ramps])
+    return Fit(misfit, off, np.clip(doubt, 0, _MOST_DOUBT))
 
 
 def has_partner(partial: Mesh, fit: Fit, distances: AnchorDistances) -> BoolArray:
@@ -78,9 +87,8 @@ def has_partner(partial: Mesh, fit: Fit, distances: AnchorDistances) -> BoolArra
     anchored = distances.anchors[:, 0]
     around = _lying_well_around(partial, fit, anchored, distances.spacing / 2)
     costs = 1 - _EASE * fit.misfit[partial.edges].max(axis=1)
-    kept = connected_after_cut(
-        partial.edges, costs, np.union1d(around, anchored), fit.off.astype(np.float64)
-    )
+    penalties = fit.off + _DOUBT_COUNTS * fit.doubt
+    kept = connected_after_cut(partial.edges, costs, np.union1d(around, anchored), penalties)
     return np.asarray(kept | _specks(partial, ~kept))
 
 
