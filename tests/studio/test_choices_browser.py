@@ -68,3 +68,26 @@ def test_a_suggestion_inside_opens_the_shape(
     seen = "() => !nhoStudio.stages.partial.view.project([0, 0, 0]).hidden"
     page.wait_for_function(seen)
     assert float(page.input_value("#cut-partial")) > 20
+
+
+@pytest.mark.slow  # a search; the tests above take its result as given
+def test_anchors_are_found_by_the_shapes_alone(
+    tab: Any, studio: Studio, whole: Mesh, piece: Cut
+) -> None:
+    studio.session.open("partial", Mesh(piece.mesh.vertices, piece.mesh.faces, "scan.ply"))
+    studio.session.open("full", Mesh(whole.vertices, whole.faces, "template.ply"))
+    page = tab()
+    page.set_default_timeout(180_000)
+    page.wait_for_function(DRAWN)
+    assert page.inner_text("#find") == "Find anchors"
+    page.click("#find")
+    settle(page, "s.job")
+    settle(page, "!s.job && (s.outcome || s.choices.length)")
+    if page.evaluate("() => nhoStudio.state().choices.length"):
+        page.locator("#choices .card").first.click()
+    settle(page, "s.outcome && s.pairs.length === 12 && !s.choices.length")
+    page.locator("#pairs li").nth(11).wait_for()
+    pairs = studio.session.marks.anchors(piece.mesh, whole)
+    true = whole.vertices[piece.vertex_of_parent[pairs.partial.nearest_vertex(piece.mesh)]]
+    gaps = np.linalg.norm(pairs.full.positions(whole) - true, axis=1)
+    assert np.median(gaps) < 0.1 * np.sqrt(whole.area)
