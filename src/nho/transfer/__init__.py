@@ -7,6 +7,7 @@
 
 from nho.transfer.carry import Side, Transfer
 from nho.transfer.completion import Completion, complete
+from nho.transfer.cycles import cycle_errors
 from nho.transfer.fit import Fit, fit_template
 from nho.transfer.landmarks import CarriedLandmarks, carry_landmarks
 from nho.transfer.map_files import write_map
@@ -23,6 +24,7 @@ __all__ = [
     "Transfer",
     "carry_landmarks",
     "complete",
+    "cycle_errors",
     "fit_template",
     "load_for",
     "write_map",
