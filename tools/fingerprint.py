@@ -125,7 +125,8 @@ def measured(run: Run, changes: Sequence[str] = ()) -> dict[str, Any]:
 
 def machine() -> str:
     """What the bits of an answer depend on beside this code: processor kernels and versions."""
-    kernels = sorted({str(pool.get("architecture")) for pool in threadpool_info()})
+    # Other libraries of a process (torch's OpenMP) have no part in an answer.
+    kernels = sorted({pool["architecture"] for pool in threadpool_info() if "architecture" in pool})
     extensions: Any = np.show_config(mode="dicts")
     kernels += sorted(extensions["SIMD Extensions"].get("found", []))
     shown = [f"{name} {version}" for name, version in sorted(versions().items()) if name in NUMERIC]
