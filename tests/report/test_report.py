@@ -17,7 +17,7 @@ from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.problem.result import MatchResult
 from nho.report import render_report
-from nho.report.colours import position_colours, transfer_colours
+from nho.report.colours import position_colours, transfer_colours, with_no_partner
 from nho.report.curves import charts
 from nho.settings import Settings
 
@@ -116,7 +116,7 @@ def test_colours_of_partners_agree() -> None:
     np.testing.assert_array_equal(unpack(scene["full"]["colours"]["correspondence"], "u1"), colours)
     np.testing.assert_array_equal(
         unpack(scene["partial"]["colours"]["correspondence"], "u1"),
-        transfer_colours(full, result, colours),
+        with_no_partner(transfer_colours(full, result, colours), result),
     )
     inside = unpack(scene["full"]["colours"]["region"], "u1")
     assert len(np.unique(inside[result.region], axis=0)) == 1

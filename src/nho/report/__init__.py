@@ -12,8 +12,9 @@ from markupsafe import Markup
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.spikes import without_spikes
-from nho.problem.result import MatchResult
+from nho.problem.result import HAS_PARTNER, MatchResult
 from nho.report.colours import (
+    NO_PARTNER,
     REGION_INSIDE,
     REGION_OUTSIDE,
     ViewColours,
@@ -83,6 +84,7 @@ def render_report(
         scale=_css_gradient(),
         inside=_css_colour(REGION_INSIDE),
         outside=_css_colour(REGION_OUTSIDE),
+        no_partner=_css_colour(NO_PARTNER),
     )
     # The name of a file need not be valid Unicode; the text of the report has to be.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -111,6 +113,8 @@ def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any
     # A vertex stands for a third of each face around it, hence a face for its share of corners.
     surface = without_spikes(full)
     covered = surface.face_areas @ result.region[surface.faces].mean(axis=1)
+    scan = without_spikes(partial)
+    alone = scan.face_areas @ (result.overlap < HAS_PARTNER)[scan.faces].mean(axis=1)
     return {
         "partial_vertices": len(partial.vertices),
         "partial_faces": len(partial.faces),
@@ -118,6 +122,7 @@ def key_figures(partial: Mesh, full: Mesh, result: MatchResult) -> dict[str, Any
         "full_faces": len(full.faces),
         "anchors": len(result.anchors),
         "matched": n_matched / n_partial if n_partial else None,
+        "no_partner": float(alone / scan.area) if scan.area > 0 else None,
         "region": float(covered / surface.area) if surface.area > 0 else None,
         "confidence": summary["mean_confidence"] if n_matched else None,
     }

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nho.geometry.mesh import BoolArray, FloatArray, Mesh
 from nho.geometry.spikes import without_spikes
-from nho.problem.result import MatchResult
+from nho.problem.result import HAS_PARTNER, MatchResult
 
 Colours = npt.NDArray[np.uint8]  # (n, 3) sRGB
 ViewColours = dict[Literal["partial", "full"], dict[str, Colours]]
@@ -20,7 +20,8 @@ ViewColours = dict[Literal["partial", "full"], dict[str, Colours]]
 REGION_INSIDE = (46, 125, 140)  # sRGB
 REGION_OUTSIDE = (222, 222, 222)
 _PLAIN = (214, 211, 205)  # a shape that the chosen view says nothing about
-UNMATCHED = (150, 150, 150)  # sRGB of a point without a partner or without a value
+UNMATCHED = (150, 150, 150)  # sRGB of a point without a match or without a value
+NO_PARTNER = (92, 96, 106)  # sRGB, slate: what has no partner on the other shape
 FADED = (226, 226, 226)  # sRGB that everything outside the region is drawn towards
 _FADING = 0.85
 
@@ -48,13 +49,14 @@ def view_colours(full: Mesh, result: MatchResult) -> ViewColours:
     score_there = result.points.interpolate(full, result.region_score.astype(np.float64))
     matched = result.vertex_map >= 0
     region_there = inside[np.where(matched, result.vertex_map, 0)]
+    scan = {
+        "correspondence": transfer_colours(full, result, by_place),
+        "region": np.where(matched[:, None], region_there, np.array(UNMATCHED, dtype=np.uint8)),
+        "score": scalar_colours(score_there),
+        "confidence": scalar_colours(result.confidence),
+    }
     return {
-        "partial": {
-            "correspondence": transfer_colours(full, result, by_place),
-            "region": np.where(matched[:, None], region_there, np.array(UNMATCHED, dtype=np.uint8)),
-            "score": scalar_colours(score_there),
-            "confidence": scalar_colours(result.confidence),
-        },
+        "partial": {name: with_no_partner(colours, result) for name, colours in scan.items()},
         "full": {
             "correspondence": by_place,
             "faded": region_colours(by_place, result.region),
@@ -98,6 +100,12 @@ def transfer_colours(full: Mesh, result: MatchResult, full_colours: Colours) -> 
     """
     colours = result.points.interpolate(full, np.asarray(full_colours, dtype=np.float64))
     return _to_bytes(colours, empty=UNMATCHED)
+
+
+def with_no_partner(colours: Colours, result: MatchResult) -> Colours:
+    """(n_partial, 3) uint8 colours, with one of its own for what has no partner."""
+    alone = result.overlap < HAS_PARTNER
+    return np.where(alone[:, None], np.array(NO_PARTNER, dtype=np.uint8), colours)
 
 
 def region_colours(full_colours: Colours, region: BoolArray) -> Colours:

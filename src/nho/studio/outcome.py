@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 from nho.geometry.surface import SurfacePoints, project
 from nho.problem.result import MatchResult
 from nho.report import key_figures
-from nho.report.colours import ViewColours, scalar_colours, view_colours
+from nho.report.colours import ViewColours, scalar_colours, view_colours, with_no_partner
 from nho.report.views import framed, view_beside
 from nho.studio.marks import MarkedPair, Marks, Side, mark_at, points_of
 from nho.studio.shape import ShownShape
@@ -58,7 +58,8 @@ class MatchOutcome:
         most = float(np.nanquantile(values, _SHOWN)) if np.isfinite(values).any() else 0.0
         most = most or float(self.partial.frame[1])
         rows = self.partial.drawn.vertex
-        return scalar_colours(values[rows], 0.0, most).tobytes(), most
+        colours = with_no_partner(scalar_colours(values, 0.0, most), self.result)
+        return colours[rows].tobytes(), most
 
     def colours(self, side: Side, view: str) -> bytes | None:
         """8-bit sRGB of every vertex that is drawn; None = no such view."""
@@ -95,7 +96,7 @@ class MatchOutcome:
             "warnings": list(result.warnings),
             "notes": list(result.notes),
             "seconds": result.timings.get("total", 0.0),
-            **{name: figures[name] for name in ("matched", "confidence", "region")},
+            **{name: figures[name] for name in ("matched", "no_partner", "confidence", "region")},
             "scale": result.scale,
             "suspects": [
                 self.pairs[row].key for row in result.suspect_anchors if row < len(self.pairs)

@@ -20,9 +20,10 @@ class Hover {
 
   // Colours of the scan, faded to grey where the match is in doubt.
   doubted(colours) {
-    const { confidence } = this.partners, faded = new Uint8Array(colours.length);
+    const { confidence, vertex } = this.partners, faded = new Uint8Array(colours.length);
     for (let i = 0; i < colours.length; i++) {
-      const sure = Math.min(Math.max(confidence[Math.floor(i / 3)] || 0, 0), 1);
+      const row = Math.floor(i / 3); // what has no partner keeps its colour: that is no doubt
+      const sure = vertex[row] < 0 ? 1 : Math.min(Math.max(confidence[row] || 0, 0), 1);
       faded[i] = sure * colours[i] + (1 - sure) * 245;
     }
     return faded;
@@ -57,7 +58,7 @@ class Hover {
     const text = `Scan vertex ${partial.number[row]}`;
     if (!partners) return text;
     const to = partners.vertex[row];
-    if (to < 0) return `${text} → no match`;
+    if (to < 0) return `${text} → no partner`;
     full.ring = partners.place.subarray(3 * row, 3 * row + 3);
     return `${text} → template vertex ${to}, confidence ${partners.confidence[row].toFixed(2)}`;
   }

@@ -2,6 +2,7 @@
 "use strict";
 
 const GOOD = 8; // anchors from which on a wrong one is found, too
+const NO_PARTNER = "rgb(92 96 106)"; // as the studio paints what has no partner
 
 const find = (selector) => document.querySelector(selector);
 
@@ -11,7 +12,18 @@ function element(tag, about = {}, ...children) {
   return made;
 }
 
+function swatch(colour) {
+  const made = element("span", { className: "swatch" });
+  made.style.background = colour;
+  return made;
+}
+
+// A share of 0 to 1 as people read it; what is there is never said to be nothing.
+const share = (part) => (part < 0.01 ? "less than 1 %" : `${Math.round(100 * part)} %`);
+
 const panel = {
+  alone: 0, // share of the scan that has no partner
+
   // What the user should do now, and on which shape.
   nextStep(state) {
     const complete = state.pairs.filter(isComplete).length;
@@ -103,6 +115,9 @@ const panel = {
     }
     if (!outcome) return;
     find("#stale").hidden = !outcome.stale;
+    panel.alone = outcome.no_partner || 0;
+    find("#headline").hidden = !panel.alone;
+    find("#headline").replaceChildren(swatch(NO_PARTNER), ` ${share(panel.alone)} of the scan’s area has no partner on the template`);
     const rows = [
       ["Matched", `${(100 * outcome.matched).toFixed(1)} % of the scan’s vertices`],
       ["Region", `${(100 * outcome.region).toFixed(1)} % of the template’s area`],
@@ -131,21 +146,17 @@ const panel = {
 
   // `most` is the length at the end of a scale of distances.
   showLegend(view, most = null, unit = "") {
-    const swatch = (colour) => {
-      const made = element("span", { className: "swatch" });
-      made.style.background = colour;
-      return made;
-    };
     const length = most === null ? "…" : `${Number(most.toPrecision(3))} ${unit || "units"}`;
     const words = {
       shape: ["Drag rotates, the wheel zooms, Shift-drag pans."],
-      correspondence: ["Same colour, same point. ", swatch("rgb(150 150 150)"), " no match; outside the region the template is faded."],
+      correspondence: ["Same colour, same point; outside the region the template is faded."],
       region: [swatch("rgb(46 125 140)"), " covered by the scan ", swatch("rgb(222 222 222)"), " not covered"],
       misfit: ["Distance from the fitted template: 0 ", element("span", { className: "scale" }), ` ${length}, on the scan`],
       swipe: ["Same colour, same point: on the left this match, on the right of the handle the one before it."],
       change: ["Distance between the partners of the two matches: 0 ", element("span", { className: "scale" }), ` ${length}, on the scan`],
       confidence: ["Confidence 0 ", element("span", { className: "scale" }), " 1, on the scan"],
     };
-    find("#legend").replaceChildren(...words[view]);
+    const alone = view !== "shape" && panel.alone ? [" ", swatch(NO_PARTNER), " no partner on the template"] : [];
+    find("#legend").replaceChildren(...words[view], ...alone);
   },
 };
