@@ -89,6 +89,7 @@ def take(page: Any, folder: Path, pair: Path) -> None:
     )
     rest(page)
     shoot(page, folder / "studio.png")
+    take_windows(page, folder)
     page.keyboard.press("4")
     page.keyboard.press("n")
     rest(page)
@@ -105,6 +106,19 @@ def take(page: Any, folder: Path, pair: Path) -> None:
     rest(page)
     shoot(page, folder / "studio-narrow.png", (480, 900))
     page.set_viewport_size(SIZE)
+
+
+def take_windows(page: Any, folder: Path) -> None:
+    """The match on a large screen, and on a laptop at a zoom of 150 %."""
+    large, zoomed = (1920, 1080), (911, 512)
+    page.set_viewport_size({"width": large[0], "height": large[1]})
+    rest(page)
+    shoot(page, folder / "studio-large.png", large)
+    page.set_viewport_size({"width": zoomed[0], "height": zoomed[1]})
+    rest(page)
+    shoot(page, folder / "studio-zoomed.png", (SIZE["width"], SIZE["height"]))
+    page.set_viewport_size(SIZE)
+    rest(page)
 
 
 def choose(page: Any, button: str, *files: Path) -> None:

@@ -24,15 +24,18 @@ function drawLabel(pen, place, { label, fill, stroke = "#fff", large = false }) 
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   const half = Math.max(radius, pen.measureText(text).width / 2 + 5);
+  // A name near the edge of the picture moves inwards, so that it can be read.
+  const width = pen.canvas.clientWidth, inside = place.x >= 0 && place.x <= width;
+  const x = inside ? Math.min(Math.max(place.x, half + 2), width - half - 2) : place.x;
   pen.globalAlpha = place.hidden ? 0.28 : 1;
   pen.beginPath();
-  pen.roundRect(place.x - half, place.y - radius, 2 * half, 2 * radius, radius);
+  pen.roundRect(x - half, place.y - radius, 2 * half, 2 * radius, radius);
   pen.fillStyle = fill;
   pen.fill();
   pen.lineWidth = large ? 3 : 1.6;
   pen.strokeStyle = stroke;
   pen.stroke();
   pen.fillStyle = "#fff";
-  pen.fillText(text, place.x, place.y + 0.5);
+  pen.fillText(text, x, place.y + 0.5);
   pen.globalAlpha = 1;
 }
