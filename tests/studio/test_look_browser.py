@@ -42,7 +42,8 @@ def test_colours_cuts_opacity_size_and_measures(
     page = tab()
     page.wait_for_function(DRAWN)
     page.click("#look summary")
-    changes(page, "partial", lambda: page.check("#own-colours"))
+    assert page.locator("#own-colours").is_checked()  # sutures and pigment are what people click on
+    changes(page, "partial", lambda: page.uncheck("#own-colours"))
     changes(page, "partial", lambda: page.locator("#cut-partial").fill("45"))
     # Where the front is cut away, a click reaches what lies behind it.
     assert page.evaluate("() => nhoStudio.stages.partial.view.cut") == 0.45

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from nho.batch.summary import SummaryRow, write_summary
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
-from nho.io.attributes import COLOUR, Attributes
+from nho.io.attributes import COLOUR, Attributes, Texture
 from nho.report.result_folder import write_outputs
 from nho.studio import Studio
+from nho.studio.chosen_look import checked_look
 from nho.studio.opening import open_place, opens_alone
 from nho.studio.project import read_project
 from tests.studio.paired import open_pair, true_marks
@@ -36,6 +38,61 @@ def test_meshes_marks_and_states_come_back_from_inside_a_project(
     found = project.meshes["partial"]
     np.testing.assert_array_equal(found.mesh.vertices, piece.mesh.vertices)
     np.testing.assert_array_equal(found.attributes.vertex[COLOUR], colours)
+
+
+def test_textures_labels_tables_and_the_look_come_back_from_inside_a_project(
+    studio: Studio, whole: Mesh, piece: Cut, tmp_path: Path
+) -> None:
+    given = Attributes(
+        vertex={"a/b": np.arange(whole.n_vertices), "word": np.array(["é"] * whole.n_vertices)},
+        face={"part": np.arange(whole.n_faces) % 3 == 0},
+        uv=np.random.default_rng(0).random((whole.n_faces, 3, 2)),
+        textures=(Texture("skin.png", b"\x89PNG whatever"), Texture("b.jpg", b"")),
+        texture_of_face=np.arange(whole.n_faces) % 3 - 1,
+    )
+    table = Attributes(vertex={"thickness": np.linspace(0, 1, piece.mesh.n_vertices)})
+    look = {"view": "shape", "preset": "paper", "own": True, "cut": {"full": 40}}
+    session = studio.session
+    session.open("partial", piece.mesh)
+    session.open("full", whole, given)
+    session.add_data("partial", table)
+    session.show_as(look)
+    (tmp_path / "p.nho").write_bytes(session.project())
+    project = read_project(tmp_path / "p.nho")
+    found = project.meshes["full"].attributes
+    assert found.names() == given.names() and found.textures == given.textures
+    for name, array in {**given.vertex, **given.face}.items():
+        np.testing.assert_array_equal({**found.vertex, **found.face}[name], array)
+    np.testing.assert_array_equal(found.uv, given.uv)
+    np.testing.assert_array_equal(found.texture_of_face, given.texture_of_face)
+    session.show_as({})
+    session.open_project(project)
+    state = session.state()["look"]
+    assert state.pop("version") == 1 and state == look
+    np.testing.assert_array_equal(
+        session.data["partial"].vertex["thickness"], table.vertex["thickness"]
+    )
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        {"view": "x"},
+        {"view": ["shape"]},
+        {"preset": []},
+        {"unknown": 1},
+        {"own": 1},
+        {"cut": {"full": 101}},
+        {"fade": {"both": 1}},
+        {"cut": {"full": float("nan")}},
+        {"cameras": {"full": {"rotation": [1] * 9, "pan": [0, 0], "zoom": 0}}},
+        {"cameras": {"full": {"rotation": [10**400] * 9, "pan": [0, 0], "zoom": 1}}},
+        [],
+    ],
+)
+def test_a_look_that_no_page_has_is_refused(look: Any) -> None:
+    with pytest.raises(InputError, match="look"):
+        checked_look(look)
 
 
 def test_meshes_outside_are_found_by_their_path_and_missed_when_they_changed(

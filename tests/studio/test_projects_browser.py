@@ -17,12 +17,14 @@ from nho.problem.result import MatchResult
 from nho.report.result_folder import write_outputs
 from nho.studio import Studio
 from nho.studio.opening import open_place
+from nho.studio.outcome import MatchOutcome
 from tests.faults.running import wait_until
 from tests.studio.paired import open_pair, true_marks
 from tests.studio.test_anchors_browser import DRAWN
+from tests.studio.test_placements import found
 from tests.studio.test_studio_browser import READY, settle, tab
 
-__all__ = ["tab"]  # the fixture
+__all__ = ["found", "tab"]  # the fixtures
 
 
 def downloaded(page: Any, menu: str, name: str) -> Path:
@@ -77,6 +79,76 @@ def test_a_project_is_saved_opened_and_survives_a_restart(
             page.click("#open-project")
         asked.value.set_files([tmp_path / "mine.nho"])
         settle(page, "s.outcome && !s.outcome.stale && s.pairs.length === 14")
+    finally:
+        again.stop()
+
+
+LOOK = """() => {
+  const about = { view: document.querySelector('input[name="view"]:checked').value };
+  for (const box of document.querySelectorAll("#look input, #look select, #preset, #link")) {
+    if (box.id !== "swipe") about[box.id] = box.type === "checkbox" ? box.checked : box.value;
+  }
+  for (const side of ["partial", "full"]) {
+    const { cut, fade, size, zoom, rotation } = nhoStudio.stages[side].view;
+    about[side] = [cut, fade, size, zoom, ...rotation].map((one) => one.toFixed(5)).join();
+  }
+  return about;
+}"""
+
+
+def test_a_project_brings_back_all_that_was_chosen_to_be_seen(
+    tab: Any, studio: Studio, whole: Mesh, piece: Cut, found: nho.MatchResult, tmp_path: Path
+) -> None:
+    open_pair(studio, Mesh(2 * whole.vertices, whole.faces, "t"), piece)
+    studio.session.outcome = MatchOutcome(*studio.session.both(), (), found, 1)
+    page = tab()
+    page.wait_for_function(DRAWN)
+    settle(page, "s.outcome && document.querySelector('input[value=correspondence]').checked")
+    at_first = page.evaluate(LOOK)
+    page.keyboard.press("3")
+    page.locator("#preset").select_option("paper-fast")
+    page.uncheck("#link")
+    page.click("#look summary")
+    for switch in ("#checker", "#doubt", "#same-size"):
+        page.check(switch)
+    page.locator("#unit").select_option("cm")
+    for number, slider in enumerate(("cut-partial", "cut-full", "fade-partial", "fade-full")):
+        page.locator(f"#{slider}").fill(str(20 + number))
+    page.keyboard.press("Escape")
+    page.locator('.stage[data-shape="full"] .marks').focus()
+    for key in ("ArrowLeft", "ArrowUp", "+"):
+        page.keyboard.press(key)
+    chosen = page.evaluate(LOOK)
+    assert [key for key in chosen if chosen[key] == at_first[key]] == [
+        "own-colours",
+        "measure",
+        "compare",
+    ]
+    (tmp_path / "mine.nho").write_bytes(downloaded(page, "#project", "project.nho").read_bytes())
+    again = Studio(marks_folder=tmp_path / "other")
+    again.start()
+    try:
+        open_place(again.session, tmp_path / "mine.nho")
+        page = page.context.new_page()
+        page.set_viewport_size({"width": 1400, "height": 850})
+        page.goto(again.address)
+        page.wait_for_function(READY)
+        page.wait_for_function(DRAWN)
+        settle(page, "document.querySelector('input[value=region]').checked")
+        assert page.evaluate(LOOK) == chosen
+        # Another project, opened in this page, brings its own; and a page that is loaded anew
+        # shows what was shown last.
+        page.keyboard.press("4")
+        page.wait_for_function("() => nhoStudio.state().look")
+        wait_until(lambda: again.session.look.get("view") == "confidence")
+        page.reload()
+        page.wait_for_function(READY)
+        page.wait_for_function(DRAWN)
+        settle(page, "document.querySelector('input[value=confidence]').checked")
+        assert page.evaluate(LOOK) == {**chosen, "view": "confidence"}
+        open_place(again.session, tmp_path / "mine.nho")
+        settle(page, "document.querySelector('input[value=region]').checked")
+        assert page.evaluate(LOOK) == chosen
     finally:
         again.stop()
 

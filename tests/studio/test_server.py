@@ -45,8 +45,11 @@ def say(studio: Studio, path: str, **about: Any) -> tuple[int, dict[str, Any]]:
     return status, json.loads(body)
 
 
-def upload(studio: Studio, name: str, body: bytes, side: str = "") -> tuple[int, dict[str, Any]]:
+def upload(
+    studio: Studio, name: str, body: bytes, side: str = "", **query: str
+) -> tuple[int, dict[str, Any]]:
     where = f"upload?name={quote(name)}" + (f"&side={side}" if side else "")
+    where += "".join(f"&{key}={quote(value)}" for key, value in query.items())
     status, answer, _ = ask(studio, where, body)
     return status, json.loads(answer)
 

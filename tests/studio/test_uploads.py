@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,3 +104,75 @@ def test_what_is_wrong_with_a_file_of_pairs_is_reported_wherever_it_falls(
         upload(studio, "p.csv", b"partial,full\n0,99999\n", s)[1]["error"] for s in ("", "full")
     }
     assert len(shown) == 1 and "99999" in shown.pop()
+
+
+def table(mesh: Mesh, rows: list[int]) -> bytes:
+    lines = [f"{row},{x},{y},{z}" for row, (x, y, z) in enumerate(mesh.vertices[rows].tolist())]
+    return "\n".join(["name,x,y,z", *lines, ""]).encode()
+
+
+def two_files(studio: Studio, bodies: dict[str, bytes]) -> tuple[int, dict[str, Any]]:
+    (first, before), (second, after) = bodies.items()
+    drop = {"drop": "0123456789abcdef"}
+    assert upload(studio, first, before, more="yes", **drop)[1]["side"] == ""
+    answer = upload(studio, second, after, **drop)
+    assert list(studio.scratch.path.iterdir()) == []
+    return answer
+
+
+def test_of_two_files_each_goes_to_its_own_shape_in_either_order(
+    studio: Studio, whole: Mesh, piece: Cut
+) -> None:
+    """Specimens that were aligned: points of one are near the other, too."""
+    moved = Mesh(piece.mesh.vertices + 0.02, piece.mesh.faces, "scan.ply")
+    studio.session.open("partial", moved)
+    studio.session.open("full", whole)
+    rows = [3, 40, 200, 300]
+    own = {
+        "scan.csv": table(moved, rows),
+        "template.csv": table(whole, piece.vertex_of_parent[rows].tolist()),
+    }
+    for bodies in (own, dict(reversed(own.items()))):
+        studio.session.change(lambda _: Marks())
+        assert two_files(studio, bodies)[1]["side"] == "both"
+        pairs = studio.session.state()["pairs"]
+        assert [pair["partial"]["vertex"] for pair in pairs] == rows
+        assert [pair["full"]["vertex"] for pair in pairs] == [*piece.vertex_of_parent[rows]]
+
+
+def test_of_two_files_that_fit_one_shape_none_replaces_the_other(
+    studio: Studio, whole: Mesh, piece: Cut
+) -> None:
+    """Landmarks of the unbroken scan: what broke off lies on the template alone."""
+    opened(studio, whole, piece)
+    lost = np.setdiff1d(np.arange(whole.n_vertices), piece.vertex_of_parent)
+    far = lost[np.argsort(whole.vertices[lost] @ [0.2, 0.5, 1.0])[:4]].tolist()
+    unbroken = Mesh(whole.vertices + 0.02, whole.faces, "")
+    status, answer = two_files(
+        studio, {"template.csv": table(whole, far), "scan.csv": table(unbroken, far)}
+    )
+    assert status == 422 and "scan.csv" in answer["error"]
+    assert studio.session.marks.pairs == ()
+
+
+def test_two_files_that_lie_on_both_shapes_alike_are_for_a_person_to_tell(
+    studio: Studio, whole: Mesh, piece: Cut
+) -> None:
+    opened(studio, whole, piece)
+    body = b"name,vertex\na,1\nb,2\nc,3\n"
+    assert two_files(studio, {"one.csv": body, "two.csv": body})[1]["side"] == ""
+    assert studio.session.marks.pairs == ()
+
+
+@pytest.mark.parametrize("drop", ["../../x", "0123", "0123456789ABCDEF", "0" * 17])
+def test_a_drop_leads_nowhere(studio: Studio, drop: str) -> None:
+    status, answer = upload(studio, "a.ply", b"ply", "full", drop=drop)
+    assert status == 422 and "drop" in answer["error"]
+    assert list(studio.scratch.path.iterdir()) == []
+
+
+def test_an_image_that_was_not_sent_is_asked_for(studio: Studio) -> None:
+    text = "mtllib skin.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n"
+    assert upload(studio, "a.obj", text.encode(), "full")[0] == 200
+    told = studio.session.state()["notice"]["text"]
+    assert "skin.mtl' is missing; open both files together" in told

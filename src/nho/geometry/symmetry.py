@@ -22,6 +22,7 @@ _FOLLOWED = 3  # of them, the best are followed up
 _SAMPLES = 800
 _ROUNDS = 2
 _LARGEST = 0.015  # of the diagonal: median distance of a mirrored point from a symmetric surface
+FLIPPED = [0, 2, 1]  # order of the corners of a triangle's mirror image
 _NORMAL_WEIGHT = 2.0  # mean edges: how far a partner may be to face the right way
 
 
@@ -125,4 +126,4 @@ def _followed(plane: Plane, samples: np.ndarray, mesh: Mesh) -> tuple[float, Pla
 
 def mirrored(mesh: Mesh, plane: Plane) -> Mesh:
     """The mirror image; faces are flipped so that their outside stays outside."""
-    return Mesh(plane.reflect(mesh.vertices), mesh.faces[:, [0, 2, 1]], mesh.name)
+    return Mesh(plane.reflect(mesh.vertices), mesh.faces[:, FLIPPED], mesh.name)

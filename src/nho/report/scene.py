@@ -19,7 +19,7 @@ from nho.report.colours import ViewColours
 from nho.report.views import first_view, frame, framed, view_beside
 
 # What draws and rotates a shape, in order.
-VIEWER = ("webgl.js", "labels.js", "shapeview.js", "steering.js")
+VIEWER = ("webgl.js", "labels.js", "depth.js", "texture.js", "shapeview.js", "steering.js")
 _MOST = 60_000  # vertices a shape: a report of about ten megabytes
 _COARSE = 40_000  # about so many of a larger one, and in proportion where fewer are allowed
 

@@ -3,8 +3,6 @@
 // and panning act on the picture, so that the eye never passes through the surface.
 "use strict";
 
-const DEPTH_SCALE = 0.5; // size of the depth picture against the page's pixels
-
 class ShapeView {
   constructor(stage, shape) {
     this.stage = stage;
@@ -21,6 +19,8 @@ class ShapeView {
     this.cut = this.fade = this.cells = this.swipe = 0; // see the shaders
     this.size = 1; // against the largest that fits, to compare two shapes
     this.shown = 0; // counts changes of colours
+    this.texture = null;
+    this.textured = false; // whether it is shown
     this.colours = {};
     for (const name in shape.colours) this.colours[name] = unpack(shape.colours[name], Uint8Array);
     this.reset();
@@ -69,7 +69,8 @@ class ShapeView {
       return buffer;
     };
     attribute(0, this.positions, gl.FLOAT, false);
-    attribute(1, smoothNormals(this.positions, this.faces), gl.FLOAT, false);
+    this.normals = smoothNormals(this.positions, this.faces);
+    attribute(1, this.normals, gl.FLOAT, false);
     this.colourBuffer = attribute(2, new Uint8Array(this.positions.length), gl.UNSIGNED_BYTE, true);
     this.placeBuffer = newBuffer();
     this.otherBuffer = newBuffer();
@@ -79,9 +80,12 @@ class ShapeView {
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, newBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, triangles, gl.STATIC_DRAW);
     gl.enable(gl.DEPTH_TEST);
-    this.depthTarget = gl.createFramebuffer();
-    this.depthColour = gl.createRenderbuffer();
-    this.depthBuffer = gl.createRenderbuffer();
+    this.depth = new DepthPicture(gl);
+  }
+
+  // `seams` and `images`: see texture.js.
+  setTexture(seams, images) {
+    this.texture = new Texture(this.gl, this, seams, images);
   }
 
   // Before another shape takes the canvas: its memory is the graphics card's.
@@ -91,14 +95,15 @@ class ShapeView {
     gl.deleteVertexArray(this.layout);
     gl.deleteProgram(this.colourProgram);
     gl.deleteProgram(this.depthProgram);
-    gl.deleteFramebuffer(this.depthTarget);
-    gl.deleteRenderbuffer(this.depthColour);
-    gl.deleteRenderbuffer(this.depthBuffer);
+    this.depth.dispose();
+    if (this.texture) this.texture.dispose();
   }
 
+  // By the name of its colours; "texture" shows the texture, and its colours while the shape moves.
   show(name) {
     const gl = this.gl;
     this.shown += 1;
+    this.textured = name === "texture" && this.texture !== null;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.colourBuffer);
     gl.bufferData(gl.ARRAY_BUFFER, this.colours[name], gl.STATIC_DRAW);
   }
@@ -146,6 +151,8 @@ class ShapeView {
   render(program, coarsely) {
     const gl = this.gl;
     const few = coarsely && this.coarse.length > 0 && drawnInSoftware();
+    const textured = this.textured && !few && program === this.colourProgram;
+    if (textured) program = this.texture.program;
     gl.useProgram(program);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
@@ -154,8 +161,12 @@ class ShapeView {
     gl.uniform2fv(gl.getUniformLocation(program, "focal"), this.focal());
     gl.uniform2fv(gl.getUniformLocation(program, "pan"), this.pan);
     for (const name of ["cut", "fade", "cells", "swipe"]) gl.uniform1f(gl.getUniformLocation(program, name), this[name]);
-    gl.drawElements(gl.TRIANGLES, few ? this.coarse.length : this.faces.length, gl.UNSIGNED_INT,
-      few ? 4 * this.faces.length : 0);
+    if (textured) this.texture.draw();
+    gl.bindVertexArray(this.layout);
+    if (!textured) {
+      gl.drawElements(gl.TRIANGLES, few ? this.coarse.length : this.faces.length, gl.UNSIGNED_INT,
+        few ? 4 * this.faces.length : 0);
+    }
   }
 
   // Equal for equal pictures, so that a change of marks alone need not draw the shape again.
@@ -173,36 +184,11 @@ class ShapeView {
     this.render(this.colourProgram, this.moving);
   }
 
-  // A small picture of distances, read back once per camera: it decides what is hidden.
+  // The depth picture of the camera as it is now.
   readDepth() {
-    if (!this.depthIsOld) return;
-    const gl = this.gl;
-    const width = (this.depthWidth = Math.max(1, Math.round(this.width * DEPTH_SCALE)));
-    const height = (this.depthHeight = Math.max(1, Math.round(this.height * DEPTH_SCALE)));
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.depthTarget);
-    for (const [buffer, format, slot] of [
-      [this.depthColour, gl.RGBA8, gl.COLOR_ATTACHMENT0],
-      [this.depthBuffer, gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT],
-    ]) {
-      gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
-      gl.renderbufferStorage(gl.RENDERBUFFER, format, width, height);
-      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, slot, gl.RENDERBUFFER, buffer);
-    }
-    gl.viewport(0, 0, width, height);
-    this.render(this.depthProgram, true); // it is read back at half the size anyway
-    this.depthPixels = new Uint8Array(4 * width * height);
-    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, this.depthPixels);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    if (this.depthIsOld) this.depth.read(this.width, this.height, () => this.render(this.depthProgram, true));
     this.depthIsOld = false;
-  }
-
-  depthAt(column, row) {
-    if (column < 0 || row < 0 || column >= this.depthWidth || row >= this.depthHeight) return null;
-    const at = 4 * ((this.depthHeight - 1 - row) * this.depthWidth + column);
-    const pixel = this.depthPixels;
-    if (pixel[at + 3] === 0) return null;
-    const share = (pixel[at] + pixel[at + 1] / 255 + pixel[at + 2] / 65025) / 255;
-    return NEAR + share * (FAR - NEAR);
+    return this.depth;
   }
 
   vertex(index) {
@@ -216,27 +202,25 @@ class ShapeView {
     const away = EYE - seen[2];
     const x = (0.5 + 0.5 * ((fx * seen[0]) / away + this.pan[0])) * this.width;
     const y = (0.5 - 0.5 * ((fy * seen[1]) / away + this.pan[1])) * this.height;
-    this.readDepth();
-    const front = this.depthAt(Math.floor(x * DEPTH_SCALE), Math.floor(y * DEPTH_SCALE));
+    const front = this.readDepth().at(Math.floor(x * DEPTH_SCALE), Math.floor(y * DEPTH_SCALE));
     return { x, y, hidden: front !== null && away > front + 0.02 * (FAR - NEAR) };
   }
 
   // The place on the surface at, or within a finger's tip of, a place on the page; null if none.
   surfaceNear(x, y) {
-    this.readDepth();
-    const column = Math.floor(x * DEPTH_SCALE), row = Math.floor(y * DEPTH_SCALE);
+    const depth = this.readDepth(), column = Math.floor(x * DEPTH_SCALE), row = Math.floor(y * DEPTH_SCALE);
     let found = null, closest = Infinity;
     for (let i = -4; i <= 4; i++) {
       for (let j = -4; j <= 4; j++) {
         if (i * i + j * j >= closest) continue;
-        const away = this.depthAt(column + i, row + j);
+        const away = depth.at(column + i, row + j);
         if (away !== null) [found, closest] = [[column + i, row + j, away], i * i + j * j];
       }
     }
     if (!found) return null;
     return {
-      x: ((found[0] + 0.5) / this.depthWidth) * this.width,
-      y: ((found[1] + 0.5) / this.depthHeight) * this.height,
+      x: ((found[0] + 0.5) / depth.width) * this.width,
+      y: ((found[1] + 0.5) / depth.height) * this.height,
       away: found[2],
       exact: closest === 0,
     };

@@ -23,10 +23,12 @@ void main() {
 // checker cells along the unit of `place`, `swipe` the column from which on the other colours show.
 const CUT = `if (away < ${NEAR.toFixed(6)} + cut * ${(FAR - NEAR).toFixed(6)}) discard;`;
 
-const COLOUR_SHADER = `#version 300 es
+// `base` says in GLSL which colour the surface has, before it is lit.
+const surfaceShader = (declared, base) => `#version 300 es
 precision highp float;
 in vec3 shade; in vec3 facing; in vec3 cell; in vec3 second; in float away;
 uniform float cut; uniform float fade; uniform float cells; uniform float swipe;
+${declared}
 out vec4 result;
 void main() {
   ${CUT}
@@ -36,10 +38,18 @@ void main() {
   if (n.z < 0.0) n = -n; // both sides of an open surface are lit
   float key = max(dot(n, normalize(vec3(-0.45, 0.65, 0.9))), 0.0);
   float light = 0.50 + 0.42 * key + 0.14 * n.z;
-  vec3 parts = floor(cell * cells);
-  float dark = cells > 0.0 && mod(parts.x + parts.y + parts.z, 2.0) > 0.5 ? 0.55 : 1.0;
-  result = vec4(min((swipe > 0.0 && gl_FragCoord.x > swipe ? second : shade) * light * dark, 1.0), 1.0);
+  vec3 base = ${base};
+  result = vec4(min(base * light, 1.0), 1.0);
 }`;
+
+const COLOUR_SHADER = surfaceShader(`
+float checker(vec3 parts) {
+  return cells > 0.0 && mod(parts.x + parts.y + parts.z, 2.0) > 0.5 ? 0.55 : 1.0;
+}`, "(swipe > 0.0 && gl_FragCoord.x > swipe ? second : shade) * checker(floor(cell * cells))");
+
+// Images are stored from the top, texture coordinates count from the bottom.
+const TEXTURE_SHADER = surfaceShader(
+  "uniform sampler2D image;", "texture(image, vec2(cell.x, 1.0 - cell.y)).rgb");
 
 const DEPTH_SHADER = `#version 300 es
 precision highp float;

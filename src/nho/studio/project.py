@@ -1,4 +1,4 @@
-"""A project in one file: meshes (inside or by reference), anchors, and the last result.
+"""A project in one file: meshes (inside or by reference), anchors, look, and the last result.
 
 The file is an NPZ archive: arrays of the meshes, and files of the result as bytes.
 """
@@ -8,37 +8,28 @@ from __future__ import annotations
 import io
 import json
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nho.errors import InputError, NhoError
-from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.attributes import COLOUR, Attributes, read_with_attributes
+from nho.io.attributes import Attributes, read_with_attributes
 from nho.problem.result import DESCRIPTION, MatchResult
 from nho.runtime.input_file import read_bytes
 from nho.runtime.npz import load_arrays
 from nho.studio.autosave import marks_from_json
+from nho.studio.chosen_look import checked_look
 from nho.studio.marks import SIDES, MarkedPair, Marks, Side, mark_at
 from nho.studio.outcome import MatchOutcome
+from nho.studio.project_mesh import ProjectMesh, packed_mesh, unpacked_mesh
 from nho.studio.shape import ShownShape
 
 SUFFIX = ".nho"
 _FORMAT = 1
 _RESULT_FILES = ("result.npz", DESCRIPTION)
-
-
-@dataclass(frozen=True)
-class ProjectMesh:
-    """A mesh of a project, and where it came from."""
-
-    mesh: Mesh
-    attributes: Attributes
-    path: Path | None
 
 
 @dataclass(frozen=True)
@@ -49,33 +40,32 @@ class Project:
     ----------
     result : MatchResult or None
         The last match, made of ``matched`` pairs.
+    look : dict
+        How it was shown; see `nho.studio.chosen_look`.
     """
 
     meshes: dict[Side, ProjectMesh]
     marks: Marks
     result: MatchResult | None
     matched: tuple[MarkedPair, ...]
+    look: dict[str, Any] = field(default_factory=dict)
 
 
 def project_bytes(
-    shapes: dict[Side, ShownShape], marks: Marks, outcome: MatchOutcome | None, inside: bool = True
+    shapes: dict[Side, ShownShape],
+    data: dict[Side, Attributes],
+    marks: Marks,
+    outcome: MatchOutcome | None,
+    look: dict[str, Any],
+    inside: bool = True,
 ) -> bytes:
     """The content of a project file; ``inside`` = with meshes, else only where their files are."""
     arrays: dict[str, np.ndarray] = {}
-    about: dict[str, Any] = {"nho_project": _FORMAT, "meshes": {}, **asdict(marks)}
+    about: dict[str, Any] = {"nho_project": _FORMAT, "meshes": {}, "look": look, **asdict(marks)}
     about["format"] = 1  # of the marks
     for side, shape in shapes.items():
-        mesh, path = shape.mesh, shape.path
-        stored = inside or path is None
-        about["meshes"][side] = {
-            "name": mesh.name,
-            "path": str(path.absolute()) if path is not None else None,
-            "inside": stored,
-            "faces": mesh.n_faces,
-            "blake2b": shape.digest,
-        }
-        if stored:
-            arrays |= dict(_mesh_arrays(side, shape))
+        about["meshes"][side], of_mesh = packed_mesh(side, shape, data[side], inside)
+        arrays |= of_mesh
     if outcome is not None:
         about["matched"] = [asdict(pair) for pair in outcome.pairs]
         with tempfile.TemporaryDirectory() as folder:
@@ -96,13 +86,16 @@ def read_project(path: Path) -> Project:
         about = json.loads(arrays["about"].tobytes())
         if about["nho_project"] != _FORMAT:
             raise ValueError("written by another version of nho")
-        meshes = {side: _mesh(side, about["meshes"][side], arrays, path) for side in SIDES}
+        meshes = {
+            side: unpacked_mesh(side, about["meshes"][side], arrays, path.name) for side in SIDES
+        }
         faces = {str(side): found.mesh.n_faces for side, found in meshes.items()}
         matched = marks_from_json({"format": 1, "pairs": about.get("matched", [])}, faces)
         result = _result(arrays)
         if result is not None:
             result.check_meshes(meshes["partial"].mesh, meshes["full"].mesh)
-        return Project(meshes, marks_from_json(about, faces), result, matched.pairs)
+        marks, look = marks_from_json(about, faces), checked_look(about.get("look", {}))
+        return Project(meshes, marks, result, matched.pairs, look)
     except NhoError:
         raise
     except Exception as problem:  # damaged in whatever way, or no project at all
@@ -130,40 +123,6 @@ def project_of_result(folder: Path) -> Project:
     for row in range(len(rows)):
         marks = marks.added(mark_at(own, row), mark_at(other, row), result.anchor_name(row))
     return Project(meshes, marks, result, marks.pairs)
-
-
-def _mesh_arrays(side: Side, shape: ShownShape) -> Iterator[tuple[str, np.ndarray]]:
-    yield f"{side}_vertices", shape.mesh.vertices
-    yield f"{side}_faces", shape.mesh.faces
-    colours = shape.own_colours
-    if colours is not None and len(colours) == shape.mesh.n_vertices:
-        yield f"{side}_colours", colours
-
-
-def _mesh(
-    side: Side, about: dict[str, Any], arrays: dict[str, np.ndarray], project: Path
-) -> ProjectMesh:
-    """A mesh from inside the project, or from the file that it names."""
-    path = None if about["path"] is None else Path(str(about["path"]))
-    if about["inside"]:
-        mesh = Mesh(arrays[f"{side}_vertices"], arrays[f"{side}_faces"], str(about["name"]))
-        colours = arrays.get(f"{side}_colours")
-        vertex = {} if colours is None else {COLOUR: colours}
-        found = ProjectMesh(mesh, Attributes(vertex=vertex), path)
-    elif path is None or not path.is_file():
-        raise InputError(
-            f"{project.name}: its {side} mesh, {path}, is not there any more; put it back, or open "
-            "both meshes anew"
-        )
-    else:
-        found = ProjectMesh(*read_with_attributes(path), path)
-    if found.mesh.digest() != about["blake2b"]:
-        raise InputError(
-            f"{project.name}: {path or about['name']} has changed since the project was saved; "
-            "open both meshes anew"
-        )
-    found.attributes.check(found.mesh.n_vertices, found.mesh.n_faces, found.mesh.name)
-    return found
 
 
 def _result(arrays: dict[str, np.ndarray]) -> MatchResult | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nho.studio.outcome import MatchOutcome
     from nho.studio.server import Studio
     from nho.studio.session import Session
+    from nho.studio.shape import ShownShape
 
 _BYTES = "application/octet-stream"
 _SCRIPT, _STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
@@ -90,6 +91,7 @@ def post(studio: Studio, path: str, about: dict[str, Any]) -> dict[str, Any] | N
         "measure": lambda: session.measure(
             _side(about), [_ray(_part(about, end)) for end in ("start", "end")]
         ),
+        "look": lambda: session.show_as(about),
         "clear": lambda: session.change(lambda marks: Marks()),
         "undo": session.undo,
         "redo": session.redo,
@@ -109,10 +111,15 @@ def post(studio: Studio, path: str, about: dict[str, Any]) -> dict[str, Any] | N
 
 
 def upload(studio: Studio, query: dict[str, str], received: Path) -> dict[str, str]:
-    """A file from the page: a mesh for one side, or landmarks; says where it went."""
+    """A file from the page: a mesh for one side, or landmarks; says where it went.
+
+    A file that comes with ``more`` waits for the others of its ``drop``.
+    """
     try:
         side = _side(query) if "side" in query else None
-        return {"side": uploads.take(studio.session, received, query.get("name", ""), side)}
+        name, drop = query.get("name", ""), query.get("drop", "")
+        path = uploads.keep(received, studio.scratch.path, name, drop)
+        return {"side": "" if "more" in query else uploads.take(studio.session, path, side)}
     finally:
         received.unlink(missing_ok=True)
 
@@ -122,8 +129,17 @@ def _mesh_array(session: Session, name: str, query: dict[str, str]) -> Response 
     shape = session.shapes.get(side)  # type: ignore[call-overload]
     if shape is None or not _meant(shape.version, query):
         return None
+    if array.startswith("image/"):
+        return _image(shape, array.removeprefix("image/"))
     body = shape.array(array)
     return None if body is None else Response(body, _BYTES)
+
+
+def _image(shape: ShownShape, number: str) -> Response | None:
+    images = shape.texture.images if shape.texture is not None else ()
+    if not (number.isascii() and number.isdigit() and int(number) < len(images)):
+        return None
+    return Response(images[int(number)].data, images[int(number)].kind)
 
 
 def _choice_colours(session: Session, name: str) -> Response | None:

@@ -13,11 +13,12 @@ from typing import Any
 
 from nho.errors import InputError
 from nho.geometry.mesh import FloatArray, Mesh
-from nho.geometry.symmetry import find_symmetry, mirrored
+from nho.geometry.symmetry import FLIPPED, find_symmetry, mirrored
 from nho.io.attributes import Attributes
 from nho.pipeline.automatic_anchors import AUTO
 from nho.problem.anchors import FEWEST, Anchors
 from nho.studio.batch_table import BatchTable
+from nho.studio.chosen_look import checked_look
 from nho.studio.marks import SIDES, MarkedPair, MarkHistory, Marks, Side
 from nho.studio.outcome import MatchOutcome
 from nho.studio.placements import pairs_from, placements
@@ -70,6 +71,8 @@ class Session(SessionState):
             self.history = MarkHistory(self.marks.without_side(side))
             self._say("the match was stopped because a mesh was replaced" if stopped else "")
             self._restore()
+            if shape.notes:
+                self._say("; ".join(filter(None, (str(self._notice["text"]), shape.notes))))
             self._changed()
         if stopped:
             self._jobs.warm_up()
@@ -80,6 +83,7 @@ class Session(SessionState):
             found = project.meshes[side]
             self.open(side, found.mesh, found.attributes, found.path)
         with self._lock:
+            self.data = {side: project.meshes[side].data for side in SIDES}
             self.history = MarkHistory(project.marks)
             self._show_result(project)
             self._say("")
@@ -115,8 +119,13 @@ class Session(SessionState):
         shape = self.shape(side)
         image = mirrored(shape.mesh, find_symmetry(shape.mesh).plane)
         named = Mesh(image.vertices, image.faces, f"mirrored {shape.mesh.name}")
-        kept = shape.attributes.replace(uv=None, textures=(), texture_of_face=None)
-        self.open(side, named, kept)
+        uv = shape.attributes.uv
+        self.open(side, named, shape.attributes.replace(uv=None if uv is None else uv[:, FLIPPED]))
+
+    def show_as(self, look: dict[str, Any]) -> None:
+        """Remember how a page shows the shapes, for the project."""
+        with self._lock:
+            self.look = checked_look(look)
 
     def place(
         self, side: Side, origin: FloatArray, direction: FloatArray, key: int | None = None

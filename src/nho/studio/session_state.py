@@ -48,6 +48,8 @@ class SessionState:
         self._notice: dict[str, Any] = {"text": "", "kind": "", "number": 0}
         self.unsaved = ""  # why the marks are not on disk, if they are not
         self.data: dict[Side, Attributes] = {side: Attributes() for side in SIDES}  # from tables
+        self.look: dict[str, Any] = {}  # as the page that was changed last shows the shapes
+        self._look_version = 0  # another one when a project brings its own
         self.batch: BatchTable | None = None
         self.recent = Recent(marks_folder / "recent")
         self._suggestion: tuple[object, dict[str, object] | None] = (None, None)
@@ -73,8 +75,9 @@ class SessionState:
         """All that is open, as the content of a project file."""
         with self._lock:
             partial, full = self.both()
-            marks, outcome = self.marks, self.outcome
-        return project_bytes({"partial": partial, "full": full}, marks, outcome, inside)
+            marks, outcome, data, look = self.marks, self.outcome, dict(self.data), self.look
+        shapes: dict[Side, ShownShape] = {"partial": partial, "full": full}
+        return project_bytes(shapes, data, marks, outcome, look, inside)
 
     # ---- marks -------------------------------------------------------------------------------
 
@@ -97,6 +100,7 @@ class SessionState:
                 "batch": self.batch and self.batch.described(),
                 "comparable": self.earlier is not None,
                 "recent": [] if any(self.shapes.values()) else self._recent(),
+                "look": {"version": self._look_version, **self.look},
                 "outcome": outcome and {**outcome.described, "stale": self._is_stale(outcome)},
                 "suggestion": self._suggested(),
                 "notice": dict(self._notice),
@@ -188,6 +192,9 @@ class SessionState:
         if project.result is not None:
             number = self._jobs.next_version()
             self.outcome = MatchOutcome(partial, full, project.matched, project.result, number)
+        if project.look:
+            self.look = project.look
+            self._look_version += 1
 
     def _recent(self) -> list[dict[str, object]]:
         return [asdict(entry) for entry in self.recent.listed()]

@@ -16,6 +16,7 @@ from nho.geometry.mesh import FloatArray, IntArray, Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.attributes import Attributes, kind_of
 from nho.report.scene import DrawnPart, drawn_part
+from nho.report.textures import DrawnTexture, drawn_texture
 from nho.report.views import Frame, first_view, frame, framed
 from nho.studio.marks import Mark, points_of
 from nho.studio.picking import first_hit
@@ -79,6 +80,10 @@ class ShownShape:
         if name == "positions":
             return framed(self.mesh.vertices[part.vertex], self.frame).astype("<f4").tobytes()
         whole = {"faces": part.faces, "number": part.vertex, "coarse": self._coarse_faces}
+        if self.texture is not None:
+            whole |= {"seamVertex": self.texture.vertex, "seamFaces": self.texture.faces}
+            if name == "uv":
+                return self.texture.uv.astype("<f4").tobytes()
         return whole[name].astype("<u4").tobytes() if name in whole else None
 
     @cached_property
@@ -93,19 +98,39 @@ class ShownShape:
 
     @cached_property
     def own_colours(self) -> np.ndarray | None:
-        """(k, 3) uint8 colours that the file gives the vertices that are drawn; None = none."""
+        """(k, 3) uint8 colours that the file gives the vertices that are drawn; None = none.
+
+        Of a texture, those at the vertices: for a shape that is drawn in part, or moves.
+        """
         rows, about = self.drawn.vertex, self.attributes
-        for array in about.vertex.values():
-            if kind_of(array) == "colour":
-                return np.ascontiguousarray(array[rows, :3])
-        if about.uv is None or not about.textures:
-            return None
         try:
-            return painted(
-                SurfacePoints.at_vertices(self.mesh, rows), self.mesh, about
-            ).values.astype(np.uint8)[:, :3]
-        except InputError:  # no image, or none that can be read: the shape is shown plain
-            return None
+            points = SurfacePoints.at_vertices(self.mesh, rows)
+            return painted(points, self.mesh, about).values.astype(np.uint8)[:, :3]
+        except InputError:  # no image, none that can be read, or no Pillow
+            for array in about.vertex.values():
+                if kind_of(array) == "colour":
+                    return np.ascontiguousarray(array[rows, :3])
+        return None
+
+    @cached_property
+    def _texture(self) -> tuple[DrawnTexture | None, str]:
+        """The texture, and why there is none where the file has one."""
+        if len(self.drawn.vertex) < len(self.mesh.vertices):
+            return None, ""  # its triangles are not those of the file
+        try:
+            return drawn_texture(self.mesh, self.attributes), ""
+        except InputError as problem:
+            return None, str(problem)
+
+    @property
+    def texture(self) -> DrawnTexture | None:
+        """The texture as the page draws it; None = there is none, or it cannot be shown."""
+        return self._texture[0]
+
+    @property
+    def notes(self) -> str:
+        """What was in the file and is not shown."""
+        return "; ".join(filter(None, (*self.attributes.notes, self._texture[1])))
 
     @cached_property
     def seen_from(self) -> IntArray:
@@ -145,7 +170,14 @@ class ShownShape:
             "version": self.version,
             "rotation": self.view.tolist(),
             "radius": self.frame[1],
-            "coloured": self.own_colours is not None,
+            "painted": self.own_colours is not None,
+            "coloured": self.own_colours is not None or self.texture is not None,
+            "images": [
+                {"name": image.name, "width": image.width, "height": image.height, "faces": count}
+                for image, count in zip(self.texture.images, self.texture.counts, strict=True)
+            ]
+            if self.texture is not None
+            else [],
             "inPart": len(self.drawn.vertex) < len(self.mesh.vertices),
         }
 

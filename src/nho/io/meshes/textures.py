@@ -16,8 +16,10 @@ def texture_beside(folder: Path, file: str, notes: list[str]) -> Texture | None:
 
 def bytes_beside(folder: Path, file: str, notes: list[str], what: str) -> bytes | None:
     """A file in the folder of another; None, and a note, if it is not there."""
-    if is_beside(folder, file):
-        return read_bytes(folder / file.replace("\\", "/"))
+    path = file.replace("\\", "/")
+    for place in (path, path.rpartition("/")[2]):  # many are moved away from where they were made
+        if is_beside(folder, place):
+            return read_bytes(folder / place)
     notes.append(f"{what} {file!r} is not beside the mesh file and was left out")
     return None
 

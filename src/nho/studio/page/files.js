@@ -2,9 +2,12 @@
 "use strict";
 
 const MESH_SUFFIXES = [".ply", ".obj", ".off", ".stl", ".glb", ".gltf", ".vtk", ".vtp"];
+// What belongs to a mesh: materials, images and buffers.
+const PART_SUFFIXES = [".mtl", ".bin", ".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".tga", ".webp"];
 const OTHER = { partial: "full", full: "partial" };
 
-const isMesh = (file) => MESH_SUFFIXES.some((suffix) => file.name.toLowerCase().endsWith(suffix));
+const endsIn = (suffixes) => (file) => suffixes.some((suffix) => file.name.toLowerCase().endsWith(suffix));
+const isMesh = endsIn(MESH_SUFFIXES), isPart = endsIn(PART_SUFFIXES);
 
 // Asks which shape a file belongs to; null if the user gives up.
 function askSide(name) {
@@ -17,17 +20,21 @@ function askSide(name) {
   });
 }
 
-// `page` offers: busy(side, work), update(), complain(problem), mayReplace().
+// `page` offers: busy(side, work), update(), complain(problem), mayReplace(), saved(name),
+// sendLook().
 function installFiles(page) {
   async function take(files, side) {
-    const meshes = files.filter(isMesh), others = files.filter((file) => !meshes.includes(file));
+    const meshes = files.filter(isMesh), parts = files.filter(isPart);
+    const others = files.filter((file) => !isMesh(file) && !isPart(file));
     try {
+      if (parts.length && !meshes.length) throw new Error(`${parts[0].name} belongs to a mesh: drop or choose both together.`);
       if (meshes.length > 1) throw new Error("One mesh at a time: the scan on the left, the template on the right.");
       if (meshes.length && side && !page.mayReplace()) return;
       // A mesh comes before landmarks that lie on it.
-      for (const file of meshes) await page.busy(side || "partial", () => server.upload(file, side));
+      for (const file of meshes) await page.busy(side || "partial", () => server.upload(file, side, parts));
       if (others.some((file) => file.name.toLowerCase().endsWith(".nho")) && !page.mayReplace()) return;
-      await takeLandmarks(others, side);
+      // Two files of landmarks cannot both belong to the shape that they fell on.
+      await takeLandmarks(others, others.length === 2 ? null : side);
       await page.update();
     } catch (problem) {
       await page.update();
@@ -35,20 +42,16 @@ function installFiles(page) {
     }
   }
 
-  // Each goes to the shape that it was dropped on or fits; of two, the other one needs no question.
+  // Each goes to the shape that it was dropped on or fits; two are of both shapes.
   async function takeLandmarks(files, side) {
-    const unsure = [];
-    let taken = null;
-    for (const file of files) {
-      const answer = await (await server.upload(file, side)).json();
-      if (answer.side) taken = answer.side;
-      else unsure.push(file);
-    }
-    for (const file of unsure) {
-      const where = (files.length === 2 && OTHER[taken]) || await askSide(file.name);
+    const two = files.length === 2 && !side;
+    for (const file of two ? files.slice(1) : files) {
+      const answer = await server.upload(file, side, two ? files.slice(0, 1) : []);
+      if (answer.side) continue;
+      const where = await askSide(file.name);
       if (!where) return;
       await server.upload(file, where);
-      taken = where;
+      if (two) await server.upload(files[0], OTHER[where]);
     }
   }
 
@@ -62,7 +65,7 @@ function installFiles(page) {
   for (const figure of document.querySelectorAll("figure[data-side]")) {
     const side = figure.dataset.side, box = figure.querySelector(".stage");
     for (const button of figure.querySelectorAll("button.open")) {
-      button.addEventListener("click", () => choose(side, MESH_SUFFIXES.join()));
+      button.addEventListener("click", () => choose(side, [...MESH_SUFFIXES, ...PART_SUFFIXES].join(), true));
     }
     box.addEventListener("dragover", () => box.classList.add("over"));
     box.addEventListener("dragleave", () => box.classList.remove("over"));
@@ -70,9 +73,7 @@ function installFiles(page) {
       event.preventDefault();
       event.stopPropagation();
       box.classList.remove("over");
-      const dropped = [...event.dataTransfer.files];
-      // Two files of landmarks cannot both belong to the shape that they fell on.
-      take(dropped, dropped.filter((file) => !isMesh(file)).length === 2 ? null : side);
+      take([...event.dataTransfer.files], side);
     });
   }
   // A file beside the stages must not replace the page; landmarks go where they fit.
@@ -89,6 +90,7 @@ function installFiles(page) {
       event.preventDefault();
       link.ariaBusy = "true";
       try {
+        if (link.closest("#project")) await page.sendLook();
         const answer = await server.ask(link.getAttribute("href")), body = await answer.blob();
         const [, name] = /filename="(.*)"/.exec(answer.headers.get("Content-Disposition"));
         const save = element("a", { href: URL.createObjectURL(body), download: name });

@@ -21,6 +21,7 @@ class Look {
       }, side);
     }
     for (const id of ["#own-colours", "#checker", "#doubt", "#compare"]) find(id).addEventListener("change", redraw);
+    find("#own-colours").addEventListener("change", () => { this.decided = true; });
     find("#swipe").addEventListener("input", () => this.swipe());
     // A menu closes when something else is clicked, and by Escape.
     for (const menu of document.querySelectorAll("details.menu")) {
@@ -66,7 +67,9 @@ class Look {
     this.scale = scale;
     const known = Boolean(shapes.partial && shapes.full);
     find("#same-size").disabled = !known;
-    find("#own-colours").disabled = !(shapes.partial && shapes.partial.coloured) && !(shapes.full && shapes.full.coloured);
+    const coloured = Object.values(shapes).some((shape) => shape && shape.coloured);
+    find("#own-colours").disabled = !coloured;
+    if (!this.decided) find("#own-colours").checked = coloured; // it is what people click on
     this.setSame(known && find("#same-size").checked);
   }
 

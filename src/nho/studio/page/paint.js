@@ -19,8 +19,11 @@ class Painter {
     const load = (path) => server.numbers(`outcome/${path}?version=${version}`, Uint8Array);
     for (const side in this.stages) {
       const stage = this.stages[side], scan = side === "partial";
-      let known;
-      if (view === "shape") known = stage.view && ((own && stage.own) || stage.view.colours.plain);
+      let known, name = view;
+      if (view === "shape") {
+        if (own && stage.view && stage.view.texture) name = "texture";
+        known = stage.view && ((own && stage.own) || stage.view.colours.plain);
+      }
       else if (view === "misfit" || compare === "change") known = scan ? await load(view === "misfit" ? view : compare) : stage.view.colours.plain;
       else known = await load(`${side}/${view === "correspondence" && !scan ? "faded" : view}`);
       if (want !== this.painted) return;
@@ -30,7 +33,7 @@ class Painter {
         panel.showLegend(compare || view, this.length, this.look.unit);
       }
       if (doubt && scan && view === "correspondence" && !compare) known = this.hover.doubted(known);
-      stage.show(view, known);
+      stage.show(name, known);
     }
     if (compare === "swipe") this.stages.partial.view.setOther(await load("earlier"));
     this.look.swipe();

@@ -107,12 +107,15 @@ const panel = {
     },
   },
 
-  showOutcome(state) {
-    const outcome = state.outcome;
-    find("#outcome").hidden = find("#downloads").hidden = find("#more").hidden = !outcome;
+  enableViews(outcome) {
     for (const input of document.querySelectorAll('input[name="view"]')) {
       input.disabled = !outcome && input.value !== "shape";
     }
+  },
+
+  showOutcome(state) {
+    const outcome = state.outcome;
+    find("#outcome").hidden = find("#downloads").hidden = find("#more").hidden = !outcome;
     if (!outcome) return;
     find("#stale").hidden = !outcome.stale;
     panel.alone = outcome.no_partner || 0;

@@ -4,6 +4,9 @@
 const NO_ANSWER = "The studio does not answer. Is `nho studio` still running?";
 const ENDED = "The studio has stopped. Open the address that `nho studio` prints when it is started again.";
 
+const randomDigits = () => [...crypto.getRandomValues(new Uint8Array(8))]
+  .map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
 const server = {
   async ask(path, about) {
     let response;
@@ -33,10 +36,17 @@ const server = {
     return (await server.ask(path, { method: "POST", body })).json();
   },
 
-  async upload(file, side) {
-    const query = new URLSearchParams({ name: file.name });
-    if (side) query.set("side", side);
-    return server.ask(`upload?${query}`, { method: "POST", body: file });
+  // `beside` are files that belong to it; `side` is where it goes, if that is known.
+  async upload(file, side, beside = []) {
+    const drop = beside.length ? { drop: randomDigits() } : {};
+    for (const [number, one] of [...beside, file].entries()) {
+      const query = new URLSearchParams({ name: one.name, ...drop });
+      if (side) query.set("side", side);
+      const last = number === beside.length;
+      if (!last) query.set("more", "yes");
+      const answer = await server.ask(`upload?${query}`, { method: "POST", body: one });
+      if (last) return answer.json();
+    }
   },
 
   // The browser reconnects by itself; `again` is called whenever the connection stands. A hidden

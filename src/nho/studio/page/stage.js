@@ -32,12 +32,28 @@ class Stage {
   async load(shape) {
     const array = (name, Kind) => server.numbers(`mesh/${this.side}/${name}?version=${shape.version}`, Kind);
     const [own, ...arrays] = await Promise.all([
-      shape.coloured ? array("own", Uint8Array) : null,
+      shape.painted ? array("own", Uint8Array) : null,
       array("positions", Float32Array), array("faces", Uint32Array),
       array("coarse", Uint32Array), array("number", Uint32Array),
     ]);
     this.take(shape, ...arrays);
     this.own = own; // colours of the file itself
+    if (shape.images.length) await this.loadTexture(shape, array);
+  }
+
+  async loadTexture(shape, array) {
+    const largest = Math.min(LARGEST_IMAGE, this.view.gl.getParameter(this.view.gl.MAX_TEXTURE_SIZE));
+    const image = async (about, number) => {
+      const answer = await server.ask(`mesh/${this.side}/image/${number}?version=${shape.version}`);
+      return decodedImage(await answer.blob(), about, largest);
+    };
+    const [vertex, faces, uv, ...images] = await Promise.all([
+      array("seamVertex", Uint32Array), array("seamFaces", Uint32Array), array("uv", Float32Array),
+      ...shape.images.map(image),
+    ]);
+    if (shape.version !== this.version) return; // another shape has come meanwhile
+    this.view.setTexture({ vertex, uv, faces, counts: shape.images.map(({ faces: count }) => count) }, images);
+    this.view.colours.texture = this.own || this.view.colours.plain;
   }
 
   take(shape, positions, faces, coarse, number) {

@@ -39,7 +39,9 @@
           if (stage.view.cells) stage.view.cells = look.checkerCells(stages.full.view);
         }
       }
+      kept.changed();
     },
+    sendLook: () => kept.send(),
     // A mark was pressed: it is chosen, or is the partner of the pair that was just begun.
     press(mark, side) {
       const pair = state.pairs.find((other) => other.key === mark.key);
@@ -116,6 +118,7 @@
   const stages = { partial: new Stage("partial", page), full: new Stage("full", page) };
   const hover = new Hover(stages);
   const look = new Look(stages, () => repaint());
+  const kept = new KeptLook(stages, look);
   const painter = new Painter(stages, hover, look);
   const measure = new Measure(stages, look, complain);
   const choices = new Choices(stages, page, () => {
@@ -168,6 +171,8 @@
     }
     find("#compare").disabled = !latest.comparable;
     if (!latest.comparable) find("#compare").value = "";
+    panel.enableViews(latest.outcome);
+    kept.restore(latest.look);
     batchTable.show(latest.batch);
     panel.showRecent(latest.recent, (key) => page.post("recent", { key }));
     look.setShapes(latest.shapes, latest.outcome ? latest.outcome.scale : 1);
@@ -252,6 +257,7 @@
       if (stage.view) stage.view.reset();
       stage.draw();
     }
+    kept.changed();
   });
   for (const input of document.querySelectorAll('input[name="view"]')) input.addEventListener("change", repaint);
   find("#save-anchors").addEventListener("change", (event) => {
