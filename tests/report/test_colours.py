@@ -12,6 +12,7 @@ from nho.geometry.synthetic import bumpy_sphere
 from nho.problem.result import MatchResult
 from nho.report.colours import (
     UNMATCHED,
+    distance_colours,
     position_colours,
     region_colours,
     scalar_colours,
@@ -155,3 +156,11 @@ def test_nothing_matched_is_all_grey() -> None:
     nothing = SurfacePoints(np.full(4, -1), np.full((4, 3), np.nan))
     result = dataclasses.replace(result_at(nothing, full), confidence=np.zeros(4))
     assert (transfer_colours(full, result, position_colours(full)) == UNMATCHED).all()
+
+
+def test_far_is_darker_than_near_and_beyond_the_scale_is_its_end():
+    light = luminance(distance_colours(np.linspace(0, 3, 50), 3.0))
+    assert (np.diff(light) < 0).all()
+    colours = distance_colours(np.array([3.0, 9.0, np.nan]), 3.0)
+    np.testing.assert_array_equal(colours[0], colours[1])
+    np.testing.assert_array_equal(colours[2], UNMATCHED)

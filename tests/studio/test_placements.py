@@ -68,6 +68,20 @@ def test_pairs_of_a_placement_are_spread_seen_and_its_own(
     assert studio.session.state()["outcome"]["stale"] is False
 
 
+def test_the_result_of_a_chosen_placement_names_the_pairs_of_the_page(
+    studio: Studio, whole: Mesh, piece: Cut, found: nho.MatchResult
+) -> None:
+    note = "25 anchors were found automatically; look at the report before you trust them"
+    offer(studio, whole, piece, replace(found, notes=(note, "another")))
+    studio.session.choose(1)
+    outcome, pairs = studio.session.outcome, studio.session.state()["pairs"]
+    assert outcome is not None and len(pairs) == 12
+    shown = [[pair["partial"]["vertex"], pair["full"]["vertex"]] for pair in pairs]
+    np.testing.assert_array_equal(outcome.result.anchors, shown)
+    assert list(outcome.result.anchor_names) == [pair["name"] for pair in pairs]
+    assert outcome.result.notes == ("another",)  # 12 pairs are there, not 25
+
+
 def test_what_a_match_makes_possible_is_written(
     studio: Studio, whole: Mesh, piece: Cut, found: nho.MatchResult, tmp_path: Path
 ) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 import nho
 from nho.geometry.mesh import Mesh
@@ -71,3 +75,51 @@ def test_a_scan_is_completed_by_its_link(
     _, gaps = project(made, whole.vertices[lost])
     _, gaps_before = project(piece.mesh, whole.vertices[lost])
     assert np.median(gaps) < 0.25 * np.median(gaps_before)
+
+
+def test_a_completed_scan_is_seen_in_two_colours(
+    tab: Any, studio: Studio, whole: Mesh, piece: Cut, found: nho.MatchResult
+) -> None:
+    open_pair(studio, whole, piece)
+    studio.session.outcome = outcome = MatchOutcome(*studio.session.both(), (), found, 1)
+    page = tab()
+    page.wait_for_function(DRAWN)
+    page.locator("#complete").click()
+    page.wait_for_function("() => document.querySelector('#completed-legend').textContent")
+    told = page.inner_text("#completed-legend")
+    share = round(outcome.completion.summary()["measured_percent"])
+    assert f"measured, {share} % of the area" in told and "predicted by the template" in told
+    assert re.search(r"within [\d.]+ units of the true surface", told)
+    # The scan is a cap of the shape: from its side teal is seen, from the other orange.
+    near, far = stage_pixels(page), stage_pixels(page, half_turn=True)
+    assert teal(near) > 5 * teal(far) and orange(far) > 5 * orange(near) and orange(far) > 2000
+    # It turns by keys as well, and goes away.
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(50)
+    assert (stage_pixels(page) != far).any()
+    with page.expect_download() as coming:
+        page.click('#completed a[href="download/complete.ply"]')
+    made = Mesh.read(tmp_named(Path(coming.value.path()), ".ply"))
+    assert made.n_vertices == outcome.completion.mesh.n_vertices
+    page.keyboard.press("Escape")
+    assert not page.locator("#completed").is_visible()
+
+
+def stage_pixels(page: Any, half_turn: bool = False) -> np.ndarray:
+    if half_turn:
+        page.locator("#completed .marks").focus()
+        for _ in range(26):  # of 0.12 radians each
+            page.keyboard.press("ArrowRight")
+    page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+    shot = page.locator("#completed .stage").screenshot()
+    return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+
+
+def teal(picture: np.ndarray) -> int:
+    return int((picture[:, :, 2] > picture[:, :, 0] + 40).sum())
+
+
+def orange(picture: np.ndarray) -> int:
+    return int((picture[:, :, 0] > picture[:, :, 2] + 60).sum())

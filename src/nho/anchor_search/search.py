@@ -29,6 +29,7 @@ _RIVAL = 0.1  # mean distance from which another placement is a rival
 _RIVALS = 2  # that are kept at most
 _CLOSE = 1.6  # times the best score, within which a rival may be the right one
 _DOUBTFUL = 1.25  # and within which a user is told
+FOUND = "anchors were found automatically"
 _SOURCE = "anchors found by nho"
 _RIVAL_NOTE = (
     "another placement of the partial shape fits nearly as well, as when left and right or front "
@@ -221,7 +222,7 @@ def _anchors(problem: Problem, found: SearchResult, placement: Placement, count:
 
 
 def _notes(found: SearchResult, count: int) -> list[str]:
-    notes = [f"{count} anchors were found automatically; look at the report before you trust them"]
+    notes = [f"{count} {FOUND}; look at the report before you trust them"]
     if found.scale != 1:
         notes.append(
             f"they fit best with the coordinates of the partial shape times {found.scale:.3g}"

@@ -37,6 +37,16 @@ _SCALE = np.array(
         (0.90, -0.045, 0.170),
     ]
 )
+# Of distances: none is light, the largest dark red. Unlike a confidence, more of it is no better.
+_DISTANCES = np.array(
+    [
+        (0.95, 0.004, 0.018),
+        (0.84, 0.040, 0.085),
+        (0.70, 0.105, 0.100),
+        (0.54, 0.155, 0.085),
+        (0.36, 0.120, 0.055),
+    ]
+)
 
 
 def view_colours(full: Mesh, result: MatchResult) -> ViewColours:
@@ -133,11 +143,21 @@ def scalar_colours(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> C
     if not high > low:
         raise ValueError(f"the limits of the colour scale are not in order: {low}, {high}")
     values = np.asarray(values, dtype=np.float64)
-    place = np.clip((values - low) / (high - low), 0, 1)
-    knots = np.linspace(0, 1, len(_SCALE))
-    lab = np.stack([np.interp(place, knots, channel) for channel in _SCALE.T], axis=1)
+    return _on_scale((values - low) / (high - low), _SCALE)
+
+
+def distance_colours(distances: np.ndarray, most: float) -> Colours:
+    """(n,) distances as (n, 3) uint8 sRGB: none is light, ``most`` and beyond dark red."""
+    return _on_scale(np.asarray(distances, dtype=np.float64) / most, _DISTANCES)
+
+
+def _on_scale(shares: FloatArray, scale: FloatArray) -> Colours:
+    """(n, 3) uint8 of (n,) places on a colour scale in OKLab; grey where there is a NaN."""
+    knots = np.linspace(0, 1, len(scale))
+    place = np.clip(shares, 0, 1)
+    lab = np.stack([np.interp(place, knots, channel) for channel in scale.T], axis=1)
     colours = _to_srgb(lab)
-    colours[np.isnan(values)] = UNMATCHED
+    colours[np.isnan(shares)] = UNMATCHED
     return colours
 
 

@@ -11,13 +11,15 @@ from scipy.sparse.csgraph import dijkstra
 from nho.geometry.surface import SurfacePoints, project
 from nho.problem.result import MatchResult
 from nho.report import key_figures
-from nho.report.colours import ViewColours, scalar_colours, view_colours, with_no_partner
+from nho.report.colours import ViewColours, distance_colours, view_colours, with_no_partner
 from nho.report.views import framed, view_beside
 from nho.studio.marks import MarkedPair, Marks, Side, mark_at, points_of
 from nho.studio.shape import ShownShape
 from nho.studio.visibility import DIRECTIONS
+from nho.transfer.completion import Completion, complete
 from nho.transfer.fit import Fit, fit_template
 
+MEASURED, PREDICTED = (46, 125, 140), (224, 142, 48)  # also in page/completed.js
 _SHOWN = 0.98  # quantile of the distances that the scale of colours ends at
 _NEAR = 0.15  # radii: a point on the outside so near means the same part of the shape
 
@@ -47,6 +49,35 @@ class MatchOutcome:
         _, gaps = project(self.fit.mesh, self.partial.mesh.vertices)
         return np.where(self.result.vertex_map >= 0, gaps, np.nan)
 
+    @cached_property
+    def completion(self) -> Completion:
+        """The scan where it was measured, the fitted template elsewhere."""
+        return complete(self.result, self.partial.mesh, self.full.mesh, fit=self.fit)
+
+    def completed_array(self, name: str) -> bytes | None:
+        """The completed scan for the page; None = no such array."""
+        done, shape = self.completion, self._completed
+        if name == "colours":
+            return (
+                np.where(done.measured[:, None], MEASURED, PREDICTED)[shape.drawn.vertex]
+                .astype(np.uint8)
+                .tobytes()
+            )
+        return shape.array(name) if name in ("positions", "faces") else None
+
+    @cached_property
+    def _completed(self) -> ShownShape:
+        return ShownShape(self.completion.mesh, self.version)
+
+    @property
+    def about_completion(self) -> dict[str, float]:
+        """Share of the area that was measured, and the typical error of the rest."""
+        figures = self.completion.summary()
+        return {
+            "measured": figures["measured_percent"] / 100,
+            "error": figures["median_uncertainty"],
+        }
+
     def change(self, other: MatchOutcome) -> np.ndarray:
         """(n_partial,) distance between the partners in two results; NaN without both."""
         mesh = self.full.mesh
@@ -58,7 +89,7 @@ class MatchOutcome:
         most = float(np.nanquantile(values, _SHOWN)) if np.isfinite(values).any() else 0.0
         most = most or float(self.partial.frame[1])
         rows = self.partial.drawn.vertex
-        colours = with_no_partner(scalar_colours(values, 0.0, most), self.result)
+        colours = with_no_partner(distance_colours(values, most), self.result)
         return colours[rows].tobytes(), most
 
     def colours(self, side: Side, view: str) -> bytes | None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from nho.anchor_search.search import FOUND
 from nho.geometry.sampling import farthest_points
 from nho.geometry.surface import SurfacePoints
-from nho.studio.marks import Mark, Marks, mark_at, points_of
+from nho.studio.marks import SIDES, Mark, MarkedPair, Marks, mark_at, points_of
 from nho.studio.outcome import MatchOutcome
 
 _WANTED = 12  # pairs in all: with so many a wrong one is found, too
@@ -18,7 +19,9 @@ _SURE = 0.5  # of the best confidence: a place with less is no anchor
 def placements(outcome: MatchOutcome) -> list[MatchOutcome]:
     """The answer and its alternatives, each as an outcome of its own; the likeliest first."""
     result = replace(outcome.result, suspect_anchors=(), anchors=np.empty((0, 2), dtype=np.int64))
-    result = replace(result, anchor_names=())
+    # How many anchors the search used is not how many pairs the user gets.
+    notes = tuple(note for note in result.notes if FOUND not in note)
+    result = replace(result, anchor_names=(), notes=notes)
     found = [replace(outcome, result=replace(result, alternatives=()))]
     for other in result.alternatives:
         matched = other.vertex_map >= 0
@@ -37,6 +40,17 @@ def placements(outcome: MatchOutcome) -> list[MatchOutcome]:
         )
         found.append(replace(outcome, result=answer))
     return found
+
+
+def with_pairs(outcome: MatchOutcome, pairs: tuple[MarkedPair, ...]) -> MatchOutcome:
+    """The match of a placement as one of these pairs: page, report and files name the same."""
+    own, other = (
+        points_of(pair.mark(side) for pair in pairs).nearest_vertex(shape.mesh)
+        for side, shape in zip(SIDES, (outcome.partial, outcome.full), strict=True)
+    )
+    names = tuple(pair.name for pair in pairs)
+    result = replace(outcome.result, anchors=np.column_stack([own, other]), anchor_names=names)
+    return replace(outcome, pairs=pairs, result=result)
 
 
 def pairs_from(outcome: MatchOutcome, marks: Marks) -> list[tuple[Mark, Mark]]:

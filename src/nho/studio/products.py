@@ -14,7 +14,7 @@ from nho.io.landmarks import write_landmarks
 from nho.studio.marks import Side, points_of
 from nho.studio.outcome import MatchOutcome
 from nho.studio.session import Session
-from nho.transfer import Transfer, complete
+from nho.transfer import Transfer
 from nho.transfer.landmarks import carry_landmarks
 
 
@@ -81,8 +81,7 @@ def _fitted(session: Session, path: Path) -> None:
 
 def _completed(session: Session, path: Path) -> None:
     """The scan where it was measured, the fitted template elsewhere."""
-    outcome = _outcome(session)
-    done = complete(outcome.result, outcome.partial.mesh, outcome.full.mesh)
+    done = _outcome(session).completion
     uncertainty = done.uncertainty.astype(np.float32)
     marks = Attributes(vertex={"measured": done.measured, "uncertainty": uncertainty})
     write_with_attributes(path, done.mesh, marks)

@@ -159,7 +159,12 @@ def _outcome_array(session: Session, name: str, query: dict[str, str]) -> Respon
         return None
     if kind in ("misfit", "change", "earlier"):
         return _compared(session, outcome, kind)
-    body = outcome.colours(kind, rest) if kind in SIDES else outcome.array(name)
+    if kind == "completed":
+        if rest == "about":
+            return Response(_json(outcome.about_completion), "application/json")
+        body = outcome.completed_array(rest)
+    else:
+        body = outcome.colours(kind, rest) if kind in SIDES else outcome.array(name)
     return None if body is None else Response(body, _BYTES)
 
 

@@ -21,7 +21,7 @@ from nho.studio.batch_table import BatchTable
 from nho.studio.chosen_look import checked_look
 from nho.studio.marks import SIDES, MarkedPair, MarkHistory, Marks, Side
 from nho.studio.outcome import MatchOutcome
-from nho.studio.placements import pairs_from, placements
+from nho.studio.placements import pairs_from, placements, with_pairs
 from nho.studio.project import Project, project_of_result
 from nho.studio.session_state import SessionState
 from nho.studio.shape import ShownShape
@@ -248,6 +248,6 @@ class Session(SessionState):
         self._save()
         self.choices = []
         number = self._jobs.next_version()
-        self._show(replace(outcome, pairs=self.marks.complete, version=number))
+        self._show(replace(with_pairs(outcome, self.marks.complete), version=number))
         many = f"{len(found)} pairs were" if len(found) != 1 else "1 pair was"
         self._say(f"{many} found; look at them, and correct or delete what is wrong")

@@ -24,8 +24,10 @@ class Painter {
         if (own && stage.view && stage.view.texture) name = "texture";
         known = stage.view && ((own && stage.own) || stage.view.colours.plain);
       }
-      else if (view === "misfit" || compare === "change") known = scan ? await load(view === "misfit" ? view : compare) : stage.view.colours.plain;
-      else known = await load(`${side}/${view === "correspondence" && !scan ? "faded" : view}`);
+      else if (view === "misfit" || compare === "change") {
+        if (scan) stage.show("waiting", stage.view.colours.plain); // the first time takes seconds
+        known = scan ? await load(view === "misfit" ? view : compare) : stage.view.colours.plain;
+      } else known = await load(`${side}/${view === "correspondence" && !scan ? "faded" : view}`);
       if (want !== this.painted) return;
       if (scan && known && (view === "misfit" || compare === "change")) {
         this.length = new DataView(known.buffer).getFloat32(known.length - 4, true);

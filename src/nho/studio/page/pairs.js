@@ -3,6 +3,8 @@
 
 const isComplete = (pair) => Boolean(pair.partial && pair.full);
 
+const PARKED = "#5f6870"; // colour of marks without a partner
+
 const isParked = (pair) => !isComplete(pair) && pair.state !== "begun";
 
 // Keys of the pairs that the shown match has found to be wrong.
@@ -15,7 +17,6 @@ const pairList = {
   newRow(key, page) {
     const row = element("li");
     const dot = element("button", { className: "dot", title: "Rotate both shapes to it (F)" });
-    dot.style.background = markColour(key);
     dot.addEventListener("click", (event) => {
       event.stopPropagation();
       page.choose(key);
@@ -73,7 +74,9 @@ const pairList = {
       name.defaultValue = pair.name;
       if (name !== document.activeElement) name.value = pair.name; // a name is being typed
       row.querySelector(".delete").ariaLabel = `Delete ${pair.name}`;
-      row.querySelector(".dot").ariaLabel = `Show ${pair.name}`;
+      const dot = row.querySelector(".dot");
+      dot.ariaLabel = `Show ${pair.name}`;
+      dot.style.background = page.colourOf(pair); // as on the shapes
       const only = pair.partial ? "scan" : "template", other = pair.partial ? "template" : "scan";
       const absent = row.querySelector(".absent"), gone = pair.state === "absent";
       absent.hidden = !isParked(pair);

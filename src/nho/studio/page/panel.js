@@ -32,6 +32,7 @@ const panel = {
     }
     if (!state.shapes.partial) return ["Now open the scan (left): drop its file, or choose it.", "partial"];
     if (!state.shapes.full) return ["Now open the template (right): drop its file, or choose it.", "full"];
+    if (state.job) return ["Wait, or go on looking: the shapes can be rotated meanwhile.", null];
     const open = state.pairs.find((pair) => pair.key === state.chosenOpen);
     if (open) {
       const side = open.partial ? "full" : "partial";
@@ -115,7 +116,7 @@ const panel = {
 
   showOutcome(state) {
     const outcome = state.outcome;
-    find("#outcome").hidden = find("#downloads").hidden = find("#more").hidden = !outcome;
+    find("#outcome").hidden = find("#downloads").hidden = find("#made").hidden = !outcome;
     if (!outcome) return;
     find("#stale").hidden = !outcome.stale;
     panel.alone = outcome.no_partner || 0;
@@ -149,14 +150,14 @@ const panel = {
 
   // `most` is the length at the end of a scale of distances.
   showLegend(view, most = null, unit = "") {
-    const length = most === null ? "…" : `${Number(most.toPrecision(3))} ${unit || "units"}`;
+    const length = most === null ? "(being computed…)" : `${Number(most.toPrecision(3))} ${unit || "units"}`;
     const words = {
       shape: ["Drag rotates, the wheel zooms, Shift-drag pans."],
       correspondence: ["Same colour, same point; outside the region the template is faded."],
       region: [swatch("rgb(46 125 140)"), " covered by the scan ", swatch("rgb(222 222 222)"), " not covered"],
-      misfit: ["Distance from the fitted template: 0 ", element("span", { className: "scale" }), ` ${length}, on the scan`],
+      misfit: ["Distance from the fitted template: 0 ", element("span", { className: "scale far" }), ` ${length}, on the scan`],
       swipe: ["Same colour, same point: on the left this match, on the right of the handle the one before it."],
-      change: ["Distance between the partners of the two matches: 0 ", element("span", { className: "scale" }), ` ${length}, on the scan`],
+      change: ["Distance between the partners of the two matches: 0 ", element("span", { className: "scale far" }), ` ${length}, on the scan`],
       confidence: ["Confidence 0 ", element("span", { className: "scale" }), " 1, on the scan"],
     };
     const alone = view !== "shape" && panel.alone ? [" ", swatch(NO_PARTNER), " no partner on the template"] : [];

@@ -9,15 +9,15 @@
     marksOn(side) {
       if (!state) return [];
       const suspects = suspectsOf(state);
-      const colour = (pair) => (suspects.has(pair.key) ? "#c62828" : isParked(pair) ? "#5f6870" : markColour(pair.key));
       const marks = state.pairs.filter((pair) => pair[side] && pair.state !== "absent").map((pair) => ({
         key: pair.key, at: pair[side].at, label: pair.name, name: pair.name,
-        colour: colour(pair), suspect: suspects.has(pair.key),
+        colour: page.colourOf(pair), suspect: suspects.has(pair.key),
       }));
       const next = state.suggestion && (side === "partial" ? state.suggestion.mark : state.suggestion.partner);
       if (next) marks.push({ key: null, at: next.at, label: "+", colour: "#b45f06", suspect: false });
       return marks;
     },
+    colourOf: (pair) => (suspectsOf(state).has(pair.key) ? "#c62828" : isParked(pair) ? PARKED : markColour(pair.key)),
     // The chosen pair, and the one that waits for its partner.
     isHighlighted: (key) => key !== null && (key === chosen || key === state.chosenOpen),
     choose(key) {
@@ -125,6 +125,8 @@
     painter.painted = "";
     repaint();
   });
+
+  new Completed(stages, look, page, () => shownOutcome);
 
   // ---- in step with the studio --------------------------------------------------------------
   async function update() {
