@@ -50,6 +50,11 @@ def beyond(page: Any, selector: str, window: tuple[int, int]) -> list[float]:
 @pytest.mark.parametrize("window", WINDOWS)
 def test_menus_windows_and_buttons_fit(page: Any, window: tuple[int, int]) -> None:
     page.set_viewport_size({"width": window[0], "height": window[1]})
+    # Two rows of buttons below Match, so that there is room for the result above it.
+    tops = {page.locator(one).bounding_box()["y"] for one in ("#get-zip", "#complete", "#more")}
+    assert len(tops) == 2
+    legend = page.locator("#legend")
+    assert legend.evaluate("(one) => one.scrollWidth <= one.clientWidth"), "the legend is cut off"
     for button in ("#match", "#get-zip", "#complete", "#more summary"):
         assert beyond(page, button, window) == [0, 0, 0, 0], button
     for menu in ("#look", "#project", "#more"):

@@ -111,7 +111,7 @@ class Session(SessionState):
         with self._lock:
             self.data[side] = self.data[side].merged(data)
             where = "scan" if side == "partial" else "template"
-            self._say(f"{', '.join(data.names())} on the {where}: match, then More to download")
+            self._say(f"{', '.join(data.names())} on the {where}: match, then More files")
             self._changed()
 
     def mirror(self, side: Side) -> None:

@@ -63,6 +63,7 @@ class Completed {
     const { measured, error } = this.about, unit = this.look.unit || "units";
     const words = [swatch(MEASURED), ` measured, ${share(measured)} of the area `, swatch(PREDICTED), " predicted by the template"];
     if (error) words.push(`: two of three points within ${Number(error.toPrecision(2))} ${unit} of the true surface`);
+    if (panel.alone) words.push(". What has no partner on the template is left out.");
     this.say(...words);
   }
 

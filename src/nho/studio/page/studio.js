@@ -156,7 +156,8 @@
       const shape = latest.shapes[side], figure = find(`figure[data-side="${side}"]`);
       figure.querySelector(".empty").hidden = Boolean(shape);
       figure.querySelector("figcaption .open").hidden = !shape;
-      figure.querySelector(".name").textContent = shape
+      const name = figure.querySelector(".name");
+      name.textContent = name.title = shape
         ? `${shape.name}, ${shape.vertices.toLocaleString("en")} vertices${shape.inPart ? " (drawn in part)" : ""}` : "";
       if (shape && shape.version !== stages[side].version) {
         shownOutcome = 0;
