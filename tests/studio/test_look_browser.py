@@ -106,3 +106,12 @@ def test_checker_doubt_misfit_and_the_match_before(
     page.locator("#compare").select_option("swipe")
     page.wait_for_function("() => nhoStudio.stages.partial.view.swipe > 0")
     assert page.locator("#swipe").is_visible()
+    # A line shows where one match ends and the other begins.
+    page.evaluate("() => nhoStudio.stages.partial.drawNow()")
+    assert page.evaluate(
+        """() => {
+          const { overlay, view } = nhoStudio.stages.partial, column = Math.round(view.swipe);
+          const { data } = overlay.getContext("2d").getImageData(column, 0, 1, overlay.height);
+          return data.filter((_, i) => i % 4 === 3 && data[i] > 100).length === overlay.height;
+        }"""
+    )

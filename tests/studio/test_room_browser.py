@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -88,6 +89,8 @@ def test_a_mark_has_one_colour_in_the_list_and_on_the_shapes(page: Any) -> None:
     )
     assert listed == drawn
     assert len({colour for _, colour in drawn}) == 15
+    for colour in page.evaluate("() => [...Array(500).keys()].map(markColour)"):
+        assert 25 <= float(re.findall(r"[\d.]+", colour)[0]) <= 335  # red is for suspects
 
 
 def test_far_and_sure_have_different_scales_of_colour(page: Any) -> None:

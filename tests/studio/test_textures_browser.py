@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ import pytest
 from nho.geometry.mesh import Mesh
 from nho.io.attributes import Attributes, Texture, write_with_attributes
 from nho.studio import Studio
+from tests.checker_texture import checker_texture, colour_changes, picture_of
 from tests.studio.test_anchors_browser import DRAWN
 from tests.studio.test_studio_browser import settle, tab
 from tests.studio.test_tutorial_browser import choose
 
 __all__ = ["tab"]  # the fixture
-CELLS = 16
 
 
 def slab(name: str) -> Mesh:
@@ -28,36 +27,16 @@ def slab(name: str) -> Mesh:
     return Mesh(corners, np.array(faces), name)
 
 
-def checkered(mesh: Mesh, colours: tuple[tuple[int, int, int], tuple[int, int, int]]) -> Attributes:
-    """Fine squares of two colours all over it, laid on by x and y."""
-    from PIL import Image
-
-    rows, columns = np.indices((8 * CELLS, 8 * CELLS)) // 8
-    pixels = np.array(colours, dtype=np.uint8)[(rows + columns) % 2]
-    stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, "PNG")
+def checkered(mesh: Mesh) -> Attributes:
+    """Fine squares all over it, laid on by x and y."""
     uv = mesh.vertices[mesh.faces][:, :, :2] / (1.0, 0.8)
-    return Attributes(uv=uv, textures=(Texture("checker.png", stream.getvalue()),))
+    return Attributes(uv=uv, textures=(checker_texture(),))
 
 
 def pixels(page: Any, side: str) -> np.ndarray:
-    """(h, w, 3) of the middle of a stage, whatever is drawn over it left out."""
-    from PIL import Image
-
+    """(h, w, 3) of the middle of a stage."""
     page.evaluate("() => Object.values(nhoStudio.stages).forEach((stage) => stage.drawNow())")
-    shot = page.locator(f'.stage[data-shape="{side}"]').screenshot()
-    picture = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
-    height, width = picture.shape[:2]
-    return picture[height // 2 - 60 : height // 2 + 60, width // 2 - 60 : width // 2 + 60]
-
-
-def colour_changes(picture: np.ndarray) -> float:
-    """Mean number of changes between reddish and bluish along a row or column."""
-    red = picture[:, :, 0] > picture[:, :, 2]
-    return (np.diff(red, axis=0).sum(0).mean() + np.diff(red, axis=1).sum(1).mean()) / 2
-
-
-RED_BLUE = ((230, 40, 40), (40, 40, 230))
+    return picture_of(page.locator(f'.stage[data-shape="{side}"]').screenshot())
 
 
 def test_a_fine_checker_on_two_triangles_is_really_seen(
@@ -65,7 +44,7 @@ def test_a_fine_checker_on_two_triangles_is_really_seen(
 ) -> None:
     for side in ("partial", "full"):
         mesh = slab(f"{side}.obj")
-        write_with_attributes(tmp_path / f"{side}.obj", mesh, checkered(mesh, RED_BLUE))
+        write_with_attributes(tmp_path / f"{side}.obj", mesh, checkered(mesh))
     page = tab()
     # As it lies on a disk: the mesh, its material and its image, chosen together.
     for side in ("partial", "full"):
@@ -134,7 +113,7 @@ def test_an_image_that_cannot_be_shown_is_told(
     tab: Any, studio: Studio, data: bytes, words: str
 ) -> None:
     mesh = slab("bad.obj")
-    about = checkered(mesh, RED_BLUE).replace(textures=(Texture("skin.png", data),))
+    about = checkered(mesh).replace(textures=(Texture("skin.png", data),))
     page = tab()
     studio.session.open("partial", mesh, about)
     page.wait_for_function("() => nhoStudio.stages.partial.view")
@@ -146,7 +125,7 @@ def test_an_image_that_cannot_be_shown_is_told(
 
 def test_an_image_that_breaks_off_is_told(tab: Any, studio: Studio) -> None:
     mesh = slab("bad.obj")
-    whole = checkered(mesh, RED_BLUE)
+    whole = checkered(mesh)
     broken = Texture("skin.png", whole.textures[0].data[:60])
     page = tab()
     studio.session.open("partial", mesh, whole.replace(textures=(broken,)))

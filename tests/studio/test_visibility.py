@@ -27,6 +27,20 @@ def test_the_inner_wall_of_a_shell_is_not_seen() -> None:
     assert (best[:n] >= 0).all() and (best[n:] == -1).all()
 
 
+def test_an_inner_wall_that_an_opening_shows_is_not_outside() -> None:
+    """A broken skull shows its inside, but nobody wants to be led there."""
+    bowl = cut_by_plane(sphere(4), np.array([0.0, 0.0, 1.0]), keep_area=0.75).mesh
+    n = bowl.n_vertices
+    shell = Mesh(
+        np.concatenate([bowl.vertices, 0.93 * bowl.vertices]),
+        np.concatenate([bowl.faces, bowl.faces[:, ::-1] + n]),
+    )
+    best = seen_from(shell)
+    inner = ~bowl.boundary_vertices
+    assert (best[:n] >= 0).all()
+    assert (best[n:][inner] >= 0).mean() < 0.05
+
+
 def test_a_scan_whose_faces_point_the_other_way_is_seen_as_well() -> None:
     cap = cut_by_plane(sphere(4), np.array([0.0, 0.0, 1.0]), keep_area=0.4).mesh
     turned = Mesh(cap.vertices, cap.faces[:, ::-1])

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.spikes import without_spikes
+from nho.io.attributes import Attributes
 from nho.problem.result import HAS_PARTNER, MatchResult
 from nho.report.colours import (
     NO_PARTNER,
@@ -22,6 +23,7 @@ from nho.report.colours import (
     view_colours,
 )
 from nho.report.curves import charts
+from nho.report.own_look import SIDES, own_colours, packed_texture, with_own_colours
 from nho.report.scene import VIEWER, json_for_html, packaged_text, too_large, viewer_data
 
 __all__ = ["key_figures", "render_report"]
@@ -36,6 +38,7 @@ def render_report(
     *,
     brief: bool = False,
     most: int | None = None,
+    files: tuple[Attributes, Attributes] | None = None,
 ) -> str:
     """The report of a match as the text of one self-contained HTML file.
 
@@ -51,6 +54,8 @@ def render_report(
         Only the key figures, the 3D view and warnings.
     most : int, optional
         Vertices of the largest mesh that is drawn as a whole.
+    files : (Attributes, Attributes), optional
+        What the files of both meshes hold: their colours and textures can then be looked at.
 
     Returns
     -------
@@ -63,10 +68,21 @@ def render_report(
     )
     environment.filters["number"] = _number
     colours = colours or view_colours(full, result)
+    sizes = len(partial.vertices), len(full.vertices)
+    data = viewer_data(partial, full, result, with_own_colours(colours, files, sizes), most)
+    if files is not None:
+        for side, mesh, attributes in zip(SIDES, (partial, full), files, strict=True):
+            if not too_large(mesh, most):
+                data[side]["texture"] = packed_texture(mesh, attributes)
+    seen = files is not None and any(
+        own_colours(attributes) is not None or data[side].get("texture")
+        for side, attributes in zip(SIDES, files, strict=True)
+    )
     text = environment.from_string(packaged_text("template.html.jinja")).render(
         style=Markup(packaged_text("style.css")),
         scripts=[Markup(packaged_text(name)) for name in (*VIEWER, "viewer.js")],
-        data=json_for_html(viewer_data(partial, full, result, colours, most)),
+        data=json_for_html(data),
+        as_scanned=seen,
         in_part=[mesh.name for mesh in (partial, full) if too_large(mesh, most)],
         brief=brief,
         partial=partial,

@@ -19,7 +19,7 @@ ViewColours = dict[Literal["partial", "full"], dict[str, Colours]]
 
 REGION_INSIDE = (46, 125, 140)  # sRGB
 REGION_OUTSIDE = (222, 222, 222)
-_PLAIN = (214, 211, 205)  # a shape that the chosen view says nothing about
+PLAIN = (214, 211, 205)  # a shape that the chosen view says nothing about
 UNMATCHED = (150, 150, 150)  # sRGB of a point without a match or without a value
 NO_PARTNER = (92, 96, 106)  # sRGB, slate: what has no partner on the other shape
 FADED = (226, 226, 226)  # sRGB that everything outside the region is drawn towards
@@ -72,7 +72,7 @@ def view_colours(full: Mesh, result: MatchResult) -> ViewColours:
             "faded": region_colours(by_place, result.region),
             "region": inside,
             "score": scalar_colours(result.region_score),
-            "confidence": np.tile(np.array(_PLAIN, dtype=np.uint8), (len(full.vertices), 1)),
+            "confidence": np.tile(np.array(PLAIN, dtype=np.uint8), (len(full.vertices), 1)),
         },
     }
 

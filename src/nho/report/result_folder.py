@@ -13,6 +13,7 @@ from typing import Any
 
 from nho.errors import CannotWrite, InputError
 from nho.geometry.mesh import Mesh
+from nho.io.attributes import Attributes
 from nho.problem.result import DESCRIPTION, FORMER_DESCRIPTION, MatchResult, holds_result
 from nho.report import render_report
 from nho.report.colours import view_colours
@@ -34,6 +35,7 @@ def write_outputs(
     report: bool = True,
     inputs: InputFiles = NO_INPUTS,
     ours: bool = False,
+    files: tuple[Attributes, Attributes] | None = None,
 ) -> bytes:
     """Write result, settings, coloured meshes and report into ``folder``.
 
@@ -48,6 +50,8 @@ def write_outputs(
         Whether to write ``report.html``, by far the largest file.
     inputs, ours
         As of `check_folder`.
+    files
+        As of `render_report`.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def write_outputs(
         partial.write(staging / "partial.ply", colours["partial"]["correspondence"])
         full.write(staging / "full.ply", colours["full"]["faded"])
         if report:
-            page = render_report(partial, full, result, metrics, colours)
+            page = render_report(partial, full, result, metrics, colours, files=files)
             (staging / "report.html").write_text(page, encoding="utf-8")
         return read_bytes(staging / DESCRIPTION)
 

@@ -86,14 +86,29 @@
 
   function show() {
     const mode = chosen();
-    views.partial.show(mode);
     const faded = mode === "correspondence" && find("#fade-outside").checked;
-    views.full.show(faded ? "faded" : mode);
+    const own = (name) => (views[name].texture ? "texture" : "own");
+    views.partial.show(mode === "own" ? own("partial") : mode);
+    views.full.show(mode === "own" ? own("full") : faded ? "faded" : mode);
     find("#fade-outside").disabled = mode !== "correspondence";
     for (const legend of document.querySelectorAll("[data-legend]")) {
       legend.hidden = legend.dataset.legend !== mode;
     }
     draw();
+  }
+
+  async function loadTexture(name) {
+    const { images, counts, ...packedArrays } = data[name].texture, { gl } = views[name];
+    const largest = Math.min(LARGEST_IMAGE, gl.getParameter(gl.MAX_TEXTURE_SIZE));
+    const decoded = await Promise.all(images.map((about) =>
+      decodedImage(new Blob([unpack(about.data, Uint8Array)], { type: about.kind }), about, largest)));
+    const seams = {
+      counts, vertex: unpack(packedArrays.vertex, Uint32Array),
+      uv: unpack(packedArrays.uv, Float32Array), faces: unpack(packedArrays.faces, Uint32Array),
+    };
+    views[name].setTexture(seams, decoded);
+    views[name].colours.texture = views[name].colours.own;
+    if (chosen() === "own") show();
   }
 
   function readout() {
@@ -148,5 +163,8 @@
   new ResizeObserver(draw).observe(find("#viewer"));
   show();
   drawNow();
+  for (const name in views) {
+    if (data[name].texture) loadTexture(name).catch((problem) => { find("#readout").textContent = problem.message; });
+  }
   window.nhoReport = { views, hover, partnerOf, drawNow }; // for a look from the console
 })();

@@ -89,7 +89,9 @@ def _result_files(outcome: MatchOutcome, scratch: Path) -> dict[str, bytes]:
     """The files that `nho match` would have written."""
     with tempfile.TemporaryDirectory(dir=scratch) as inside:
         folder = Path(inside) / "result"
-        write_outputs(folder, outcome.partial.mesh, outcome.full.mesh, outcome.result)
+        shapes = outcome.partial, outcome.full
+        files_of = outcome.partial.attributes, outcome.full.attributes
+        write_outputs(folder, shapes[0].mesh, shapes[1].mesh, outcome.result, files=files_of)
         files = {name: read_bytes(folder / name) for name in FILES}
     # JSON, since it keeps names and points inside of faces.
     marks = Marks(outcome.pairs)

@@ -14,7 +14,8 @@ from nho.geometry.coarsening import coarsened
 from nho.geometry.geodesics import distances_from, unfolded_graph
 from nho.geometry.mesh import FloatArray, IntArray, Mesh
 from nho.geometry.surface import SurfacePoints
-from nho.io.attributes import Attributes, kind_of
+from nho.io.attributes import Attributes
+from nho.report.own_look import own_colours
 from nho.report.scene import DrawnPart, drawn_part
 from nho.report.textures import DrawnTexture, drawn_texture
 from nho.report.views import Frame, first_view, frame, framed
@@ -107,10 +108,8 @@ class ShownShape:
             points = SurfacePoints.at_vertices(self.mesh, rows)
             return painted(points, self.mesh, about).values.astype(np.uint8)[:, :3]
         except InputError:  # no image, none that can be read, or no Pillow
-            for array in about.vertex.values():
-                if kind_of(array) == "colour":
-                    return np.ascontiguousarray(array[rows, :3])
-        return None
+            own = own_colours(about)
+        return None if own is None else own[rows]
 
     @cached_property
     def _texture(self) -> tuple[DrawnTexture | None, str]:

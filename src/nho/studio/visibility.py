@@ -9,9 +9,10 @@ import numpy as np
 from nho.geometry.mesh import FloatArray, IntArray, Mesh
 
 _FACING = 0.3  # cosine to the normal from which on a point is seen well
+_OPEN = 0.5  # share of the directions it faces that an outer point is seen from
 _MOST_CELLS = 96  # a side of the picture that decides what lies in front
 _LONG = 0.95  # quantile of the edges of which two must not be longer than a cell
-_MOST = 0.6  # share of the vertices that a mesh with its faces outside shows at least
+_MOST = 0.5  # share of the vertices that a mesh with its faces outside shows at least
 _TOLERANCE = 0.02  # radii: what lies so little behind the front is seen
 # From the middle to the corners, edges and faces of a cube.
 DIRECTIONS: FloatArray = np.array(
@@ -26,8 +27,9 @@ DIRECTIONS: FloatArray = np.array(
 def seen_from(mesh: Mesh) -> IntArray:
     """(n,) row of `DIRECTIONS` that every vertex is seen best from; -1 = from none.
 
-    Surfaces are seen from the side that their normals point to, so the inner wall of a skull counts
-    only where an opening shows it. A mesh whose faces point inwards is seen from the other side.
+    Surfaces are seen from the side that their normals point to, and from at least half of the
+    directions there: the inner wall of a skull is not, though an opening may show it. A mesh whose
+    faces point inwards is seen from the other side.
     """
     best = _seen_from(mesh, mesh.vertex_normals)
     if (best >= 0).mean() > _MOST:
@@ -45,11 +47,15 @@ def _seen_from(mesh: Mesh, normals: FloatArray) -> IntArray:
     cells = int(np.clip(radius / np.quantile(mesh.edge_lengths, _LONG), 4, _MOST_CELLS))
     best = np.full(mesh.n_vertices, -1, dtype=np.int64)
     facing = np.full(mesh.n_vertices, _FACING)
+    faced, met = np.zeros((2, mesh.n_vertices), dtype=np.int64)
     for row, direction in enumerate(DIRECTIONS):
         along = normals @ direction
-        seen = used & (along > facing) & _in_front(places, direction, cells)
-        best[seen], facing[seen] = row, along[seen]
-    return best
+        towards = used & (along > _FACING)
+        seen = towards & _in_front(places, direction, cells)
+        faced, met = faced + towards, met + seen
+        better = seen & (along > facing)
+        best[better], facing[better] = row, along[better]
+    return np.where(met >= _OPEN * faced, best, -1)
 
 
 def _in_front(places: FloatArray, direction: FloatArray, cells: int) -> np.ndarray:

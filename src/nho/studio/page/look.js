@@ -102,6 +102,21 @@ class Look {
     this.stages.partial.draw();
   }
 
+  // Where one match ends and the other begins.
+  drawSwipe(pen, stage) {
+    const { view } = stage;
+    if (!view.swipe) return;
+    const x = view.swipe / view.dots;
+    for (const [width, colour] of [[4, "#fff"], [1.5, "#111"]]) {
+      pen.beginPath();
+      pen.moveTo(x, 0);
+      pen.lineTo(x, view.height);
+      pen.lineWidth = width;
+      pen.strokeStyle = colour;
+      pen.stroke();
+    }
+  }
+
   drawScaleBar(pen, stage) {
     const shape = this.shapes && this.shapes[stage.side];
     if (!shape || !stage.view) return;
@@ -110,12 +125,18 @@ class Look {
     const length = [5, 2, 1].map((times) => times * power).find((value) => value <= longest) || power;
     const width = length * perUnit, x = 14, y = stage.view.height - 16;
     const text = `${Number(length.toPrecision(3))} ${this.unit || "units"}`;
-    const light = getComputedStyle(stage.box).getPropertyValue("--ink");
-    pen.fillStyle = light;
+    const colour = (name) => getComputedStyle(stage.box).getPropertyValue(name);
+    pen.font = "12px system-ui, sans-serif";
+    pen.fillStyle = colour("--stage"); // it is read on a shape that fills the picture, too
+    pen.globalAlpha = 0.75;
+    pen.beginPath();
+    pen.roundRect(x - 6, y - 22, Math.max(width, pen.measureText(text).width) + 12, 34, 5);
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.fillStyle = colour("--ink");
     pen.fillRect(x, y, width, 3);
     pen.fillRect(x, y - 4, 1.5, 11);
     pen.fillRect(x + width - 1.5, y - 4, 1.5, 11);
-    pen.font = "12px system-ui, sans-serif";
     pen.textAlign = "left";
     pen.textBaseline = "alphabetic";
     pen.fillText(text, x, y - 7);

@@ -6,8 +6,9 @@ const FINGER = 20; // the same for a finger
 const STILL = 4; // pixels a pointer may move in a click
 const SETTLING = 160; // milliseconds without movement before a large shape is drawn whole
 
+// All hues but red, which means a suspect.
 function markColour(key) {
-  return `hsl(${(200 + 137.5 * key) % 360} 62% 40%)`;
+  return `hsl(${30 + ((200 + 137.5 * key) % 360) * (300 / 360)} 62% 40%)`;
 }
 
 class Stage {

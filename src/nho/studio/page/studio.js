@@ -50,6 +50,7 @@
       else page.choose(mark.key);
     },
     drawOver(pen, stage) {
+      look.drawSwipe(pen, stage);
       look.drawScaleBar(pen, stage);
       measure.draw(pen, stage);
     },
