@@ -272,7 +272,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(
 ):
     folder = request.getfixturevalue("earlier") if again else tmp_path / "result"
 
-    def fail(*_):
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(f"nho.{step}", fail)
@@ -330,7 +330,7 @@ def test_a_parent_that_is_a_file_is_refused(pair, tmp_path):
 
 
 def test_folders_made_on_the_way_go_again_on_failure(pair, tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise RuntimeError
 
     monkeypatch.setattr(nho.report.result_folder, "render_report", fail)
