@@ -21,10 +21,10 @@ from nho.runtime.atomic_file import write_whole
 from nho.runtime.npz import load_arrays
 from nho.runtime.parallel import thread_count
 from nho.shapes.collection import ScanFit, fit_arrays, scan_fit_of
-from nho.transfer import Transfer, fit_template, load_for
+from nho.shapes.prior import known_weights
+from nho.transfer import fit_template, load_for
 
 _MEMORY = 2000  # bytes a vertex of both meshes, about
-PREDICTED = 0.01  # weight of vertices that the template alone places
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,9 @@ def fit_of_result(folder: Path) -> ScanFit:
     partial, full = (Mesh.read(folder / name) for name in ("partial.ply", "full.ply"))
     result = load_for(folder, partial, full)
     fit = fit_template(result, partial, full)
-    confidence = Transfer(result, partial, full, "partial").vertices(result.confidence)
-    trust = np.clip(np.nan_to_num(confidence.values, nan=0.05), 0.05, 1.0)
-    weights = np.where(fit.on_scan, trust, PREDICTED)
     return ScanFit(
         positions=fit.mesh.vertices,
-        weights=weights,
+        weights=known_weights(result, partial, full, fit),
         distance=np.nanmedian(fit.distance) if fit.on_scan.any() else np.nan,
         scan_distance=_scan_to_fit(partial, fit.mesh),
         scan_size=fit.scan_size,

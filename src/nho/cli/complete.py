@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from nho.cli.console import progress_display, say, say_notes
-from nho.cli.options import AsciiPly, AsJson, Quiet
+from nho.cli.options import AsciiPly, AsJson, Model, Quiet, model_files, read_model
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.symmetry import Plane, find_symmetry, mirrored
@@ -27,7 +27,8 @@ from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback
 from nho.report.result_folder import files_in
 from nho.runtime.input_protection import InputFiles
-from nho.transfer import Completion, complete, load_for
+from nho.shapes.prior import estimate_from_fit
+from nho.transfer import Completion, complete, fit_template, load_for
 
 _MESHES = (".ply", ".obj", ".glb", ".vtp", ".npz")
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -56,6 +57,7 @@ def complete_command(
             "--mirror", help="Take missing parts from the other side of a symmetric template."
         ),
     ] = False,
+    model: Model = None,
     refine: Annotated[
         bool,
         typer.Option(
@@ -77,21 +79,36 @@ def complete_command(
     with `--mirror` the other side of the scanned subject; there is no step between them. The mesh
     is that of TEMPLATE, watertight if TEMPLATE is, finer where SCAN is. `measured` is 1 for
     vertices on SCAN, `mirrored` 1 for those from the other side, and `uncertainty` says how far
-    predicted ones are from the true surface (68 % are nearer), in the unit of SCAN.
+    predicted ones are from the true surface (68 % are nearer), in the unit of SCAN. With `--model`
+    a shape space (`nho shapes`) predicts what is missing, with its own uncertainty.
 
     Example: `nho complete skull.ply template.ply --result result --out complete.ply`
 
     Example: `nho complete skull.ply template.ply --anchors pairs.csv --mirror --out complete.ply`
+
+    Example: `nho complete skull.ply template.ply --result result --model shapes --out complete.ply`
     """
     if (result is None) == (not anchors):
         raise InputError("give either --result DIR (a finished match) or --anchors, one of the two")
     _check_mesh_file(out)
-    inputs = InputFiles([scan, template, *(files_in(result) if result else []), *anchors])
+    if model is not None and symmetric:
+        raise InputError(
+            "give either --model or --mirror; a model made by `nho shapes --symmetric` does both"
+        )
+    given = [*(files_in(result) if result else []), *anchors, *model_files(model)]
+    inputs = InputFiles([scan, template, *given])
     inputs.refuse_file(out)
     partial, full = Mesh.read(scan), Mesh.read(template)
+    space = read_model(model, full)
     symmetry = find_symmetry(full) if symmetric else None
     with progress_display(quiet) as progress:
         found = _match(partial, full, result, anchors, progress)
+        fit, predicted = None, None
+        if space is not None:
+            fit = fit_template(
+                found, partial, full, min_confidence=min_confidence, progress=progress
+            )
+            predicted = estimate_from_fit(space, found, partial, full, fit)
         completion = complete(
             found,
             partial,
@@ -99,6 +116,8 @@ def complete_command(
             symmetry=symmetry,
             refine=refine,
             min_confidence=min_confidence,
+            fit=fit,
+            predicted=predicted,
             progress=progress,
         )
     notes = list(write_with_attributes(out, completion.mesh, marks(completion), inputs, ascii_ply))

@@ -14,12 +14,15 @@ from nho.cli.options import (
     AsJson,
     Changes,
     FullFile,
+    Model,
     PartialFile,
     Preset,
     Quiet,
     Seed,
     Threads,
     chosen_settings,
+    model_files,
+    read_model,
 )
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
@@ -52,6 +55,7 @@ def match_command(
             help="Negate x and y of landmarks (LPS <-> RAS): `partial`, `full` or `both`.",
         ),
     ] = "none",
+    model: Model = None,
     preset_name: Preset = "default",
     changes: Changes = [],  # noqa: B006  (typer reads it, nothing changes it)
     seed: Seed = None,
@@ -69,6 +73,9 @@ def match_command(
     `--anchors auto` finds them by shape alone; `auto:dpfm`, `auto:ulrssm`, `auto:wormhole` and
     `auto:echomatch` by a network (needs `nho[learned]`; `--set checkpoints=FILE` for your own).
 
+    With `--model` the template is also bent to the shape that a shape space (`nho shapes`) expects
+    of PARTIAL, and matched again; that map is taken if it stretches PARTIAL less.
+
     Writes result.npz, result.json, partial.ply, full.ply and report.html to the folder.
 
     Example: `nho match scan.ply template.obj --anchors pairs.csv --out result`
@@ -76,15 +83,17 @@ def match_command(
     Example: `nho match scan.ply template.obj --anchors scan.pp --anchors template.pp --out result`
 
     Example: `nho match scan.ply template.obj --anchors auto --out result`
+
+    Example: `nho match scan.ply template.obj --anchors pairs.csv --model shapes --out result`
     """
     settings = chosen_settings(preset_name, changes, seed, threads)
     automatic = len(anchors) == 1 and is_automatic(anchors[0])
-    inputs = InputFiles(
-        [partial, full, *([] if automatic else anchors), *listed_files(settings.checkpoints)]
-    )
+    given_files = [*([] if automatic else anchors), *model_files(model)]
+    inputs = InputFiles([partial, full, *given_files, *listed_files(settings.checkpoints)])
     check_folder(out, inputs)
     with if_stopped(what_is_in(out)):
         partial_mesh, full_mesh = Mesh.read(partial), Mesh.read(full)
+        space = read_model(model, full_mesh)
         given: Anchors | str
         if automatic:
             check_source(anchors[0])
@@ -92,7 +101,7 @@ def match_command(
         else:
             given = read_anchors(anchors, partial_mesh, full_mesh, flip_anchors)
         with progress_display(quiet) as progress:
-            result = match(partial_mesh, full_mesh, given, settings, progress)
+            result = match(partial_mesh, full_mesh, given, settings, progress, space)
         write_outputs(out, partial_mesh, full_mesh, result, inputs=inputs)
         if as_json:
             typer.echo(json.dumps({**_summary(result), "out": str(out)}))

@@ -8,7 +8,10 @@ from typing import Annotated
 import typer
 
 from nho.evaluation.ground_truth import REGION_RULES
+from nho.geometry.mesh import Mesh
 from nho.settings import Settings, preset
+from nho.shapes.space import ShapeSpace
+from nho.shapes.stored import file_in
 
 PartialFile = Annotated[Path, typer.Argument(metavar="PARTIAL", help="The partial surface (scan).")]
 FullFile = Annotated[Path, typer.Argument(metavar="FULL", help="The full surface (template).")]
@@ -45,6 +48,28 @@ Scheduler = Annotated[
         help="Dask scheduler whose workers do the work (needs `nho[cluster]`).",
     ),
 ]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        metavar="DIR",
+        help="Shape space of the same template, as `nho shapes` wrote it, for what to expect.",
+    ),
+]
+
+
+def model_files(model: Path | None) -> list[Path]:
+    """The file of a shape space, if one is given."""
+    return [] if model is None else [file_in(model)]
+
+
+def read_model(model: Path | None, template: Mesh) -> ShapeSpace | None:
+    """The shape space in a folder; an `InputError` if it is of another template."""
+    if model is None:
+        return None
+    space = ShapeSpace.load(model)
+    space.check_template(template)
+    return space
 
 
 def comma_separated(text: str) -> list[str]:

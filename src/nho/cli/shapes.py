@@ -18,6 +18,7 @@ from nho.cli.options import AsJson, Quiet, Scheduler
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
+from nho.geometry.symmetry import find_symmetry
 from nho.io.landmarks import Specimens, read_landmarks
 from nho.runtime.input_protection import InputFiles
 from nho.shapes.collection import ScanFit, judged
@@ -44,6 +45,21 @@ def shapes_command(
     predict: Annotated[
         bool, typer.Option("--predict", help="Predict landmarks where a scan has nothing.")
     ] = False,
+    symmetric: Annotated[
+        bool,
+        typer.Option(
+            "--symmetric", help="The template is symmetric: one side of a scan tells of the other."
+        ),
+    ] = False,
+    individuals: Annotated[
+        str,
+        typer.Option(
+            "--individuals",
+            metavar="SIGN",
+            help="Names that are alike before this sign (`anna_1`, `anna_2`: `_`) are scans of one "
+            "individual, left out together.",
+        ),
+    ] = "",
     leave_out: Annotated[
         str, typer.Option("--leave-out", metavar="NAME,...", help="Results not to use.")
     ] = "",
@@ -74,6 +90,7 @@ def shapes_command(
     inputs = InputFiles([*folders, *([landmarks] if landmarks else [])])
     check_shapes_folder(out, inputs)
     template = Mesh.read(folders[0] / "full.ply")
+    symmetry = find_symmetry(template) if symmetric else None
     marks = read_landmarks(landmarks) if landmarks else None
     count = 0
 
@@ -89,7 +106,13 @@ def shapes_command(
         )
         fits = collection.fits
         space = ShapeSpace.fit(
-            collection.positions, template, collection.weights, list(fits), components
+            collection.positions,
+            template,
+            collection.weights,
+            list(fits),
+            components,
+            symmetry,
+            [name.partition(individuals)[0] for name in fits] if individuals else None,
         )
     notes = [f"{name}: left out, {why}" for name, why in collection.failed.items()]
     carried = None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nho.geometry.mesh import Mesh
 from nho.geometry.mesh_like import MeshLike, as_mesh
 from nho.pipeline.automatic_anchors import found_rivals, is_automatic
 from nho.pipeline.loose_pieces import with_loose_pieces
@@ -24,6 +26,9 @@ from nho.recipes.guided import recipe as guided
 from nho.runtime.run import Run, started
 from nho.settings import GuidedRecipe, PaperRecipe, Settings, preset
 
+if TYPE_CHECKING:  # imported when it is asked for: most matches need none of it
+    from nho.shapes.space import ShapeSpace
+
 SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided.solve}
 
 
@@ -33,6 +38,7 @@ def match(
     anchors: AnchorsLike,
     settings: Settings | str | None = None,
     progress: ProgressCallback | None = None,
+    model: ShapeSpace | None = None,
 ) -> MatchResult:
     """Match a partial surface to a full one.
 
@@ -50,6 +56,9 @@ def match(
         same with a shorter refinement.
     progress : callable, optional
         Called with a `Progress` after every step.
+    model : ShapeSpace, optional
+        Of shapes with the vertices of ``full``: the template is bent to the shape that it expects
+        of the scan and matched again, and that map is taken if it stretches the scan less.
 
     Returns
     -------
@@ -58,6 +67,8 @@ def match(
     """
     if settings is None or isinstance(settings, str):
         settings = preset(settings or "default")
+    if model is not None:
+        model.check_template(full := as_mesh(full, "full mesh"))
     with started(settings, progress) as run:
         with run.clock.time("prepare"):
             partial, full = as_mesh(partial, "partial mesh"), as_mesh(full, "full mesh")
@@ -81,7 +92,17 @@ def match(
         Alternative(each.vertex_map, each.face, each.barycentric, each.region, each.chance)
         for each in others
     ]
-    return replace(best, alternatives=tuple(alternatives), meshes=meshes)
+    result = replace(best, alternatives=tuple(alternatives), meshes=meshes)
+    if model is None:
+        return result
+    again = settings.replace(pin_anchors=False) if is_automatic(anchors) else settings
+
+    def rematch(template: Mesh) -> MatchResult:
+        return match(meshes[0], template, result.anchors, again, progress)
+
+    from nho.pipeline.shape_prior import with_prior
+
+    return with_prior(result, meshes, model, rematch)
 
 
 def diagnosing(solver: Solver) -> Solver:

@@ -17,7 +17,8 @@ from nho.runtime.input_protection import NO_INPUTS, InputFiles
 from nho.shapes.collection import Judgement, ScanFit
 from nho.shapes.morph_targets import morph_targets
 from nho.shapes.page import render_page
-from nho.shapes.space import MODEL, ShapeSpace
+from nho.shapes.space import ShapeSpace
+from nho.shapes.stored import MODEL
 
 _PAGE, _SCORES, _VARIANCE = "shapes.html", "scores.csv", "variance.csv"
 _MODES_SHOWN = 5  # components with meshes of their own

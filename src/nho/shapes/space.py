@@ -5,39 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.mesh import FloatArray, Mesh
-from nho.runtime.npz import load_arrays
-from nho.shapes.components import Components, Posterior, extended, fit_components
-from nho.shapes.procrustes import procrustes_mean
-from nho.shapes.validation import Validation, outliers, position_variance, validated
-
-MODEL = "shapes.npz"
-_MOST = 20  # components that are fitted unless asked otherwise
-_FEWEST = 4  # shapes
-_JUDGES = 800  # vertices that poses and scores are found from; the others follow
-_ARRAYS = (
-    "faces",
-    "mean",
-    "modes",
-    "variances",
-    "noise",
-    "areas",
-    "names",
-    "scores",
-    "score_errors",
-    "sizes",
-    "measured",
-    "hidden_error",
-    "residual",
-    "distance",
-    "inflation",
-    "position_inflation",
+from nho.geometry.symmetry import Plane, Symmetry
+from nho.shapes.component_fit import extended, fit_components
+from nho.shapes.components import Components, Posterior
+from nho.shapes.given_shapes import checked_shapes, spread_vertices
+from nho.shapes.procrustes import Pose, pose_onto, procrustes_mean
+from nho.shapes.smooth_field import SmoothField
+from nho.shapes.stored import (
+    damaged,
+    file_in,
+    model_arrays,
+    model_of,
+    read_stored,
+    validation_arrays,
+    validation_of,
 )
+from nho.shapes.validation import Validation, outliers, validated
+
+_MOST = 20  # components that are fitted unless asked otherwise
 
 
 @dataclass(frozen=True)
@@ -54,7 +44,7 @@ class Estimate:
         Centroid size, in the unit of the shape.
     errors : (p,) float array
         Standard error of the positions (root of the mean square), in that unit: what the scores
-        leave open and what the modes leave.
+        leave open and what the modes leave open.
     """
 
     positions: np.ndarray
@@ -85,6 +75,8 @@ class ShapeSpace:
         Share of the area that was known.
     validation : Validation
         Errors by leave-one-out.
+    mirror : Plane, optional
+        The plane of symmetry of the mean, if what is known of one side shall tell of the other.
     """
 
     faces: np.ndarray
@@ -95,6 +87,7 @@ class ShapeSpace:
     sizes: np.ndarray
     measured: np.ndarray
     validation: Validation = field(repr=False)
+    mirror: Plane | None = None
 
     @classmethod
     def fit(
@@ -104,6 +97,8 @@ class ShapeSpace:
         weights: np.ndarray | Sequence[np.ndarray] | None = None,
         names: Sequence[str] = (),
         components: int | None = None,
+        symmetry: Symmetry | None = None,
+        groups: Sequence[str] | None = None,
     ) -> ShapeSpace:
         """The space of shapes that share the vertices of a template.
 
@@ -116,30 +111,39 @@ class ShapeSpace:
             How well every vertex is known, 0 (not at all) to 1; all are if not given.
         components : int, optional
             At most 20, and as many as leave-one-out finds worth having, if not given.
+        symmetry : Symmetry, optional
+            Of the template (`nho.geometry.symmetry.find_symmetry`): what is known of one side then
+            tells of the other.
+        groups : sequence of str, optional
+            The individual that each shape is of, if there are several shapes of one: these are left
+            out together, so that errors are those of an individual that was not seen.
         """
-        shapes = positions if isinstance(positions, np.ndarray) else np.stack(positions)
-        known = _weights(shapes, weights)
-        names = tuple(names) or tuple(str(number) for number in range(len(shapes)))
-        _check(shapes, known, names, template)
+        shapes, known, names = checked_shapes(positions, weights, names, template)
         areas = template.vertex_areas / template.vertex_areas.sum()
-        rows = _spread_vertices(areas)
+        rows = spread_vertices(areas)
         few = np.stack([shape[rows] for shape in shapes]).astype(np.float64)
         few_known = np.stack([row[rows] for row in known]).astype(np.float64)
         shares = np.full(len(rows), 1 / len(rows))
         count = min(components or min(_MOST, len(shapes) // 2), len(shapes) - 2)
-        mean = procrustes_mean(few, few_known, shares, template.vertices[rows])
-        model = fit_components(few, few_known, mean, shares, count)
-        validation = validated(model, few, few_known)
+        corners = template.vertices[rows]
+        mean = procrustes_mean(few, few_known, shares, corners)
+        plane = _plane_on(pose_onto(corners, mean, shares), symmetry)
+        smooth = SmoothField.on(mean, plane)
+        model = fit_components(few, few_known, mean, shares, count, smooth=smooth)
+        validation = validated(model, few, few_known, groups)
         kept = components or max(validation.components, min(2, count))
         if kept < len(model.modes):
             model = fit_components(few, few_known, model.mean, shares, kept, start=model)
         model = extended(model, rows, shapes, known, template.vertices, areas)
-        found = [model.posterior(shape, row) for shape, row in zip(shapes, known, strict=True)]
+        plane = _plane_on(pose_onto(template.vertices, model.mean, areas), symmetry)
+        model = validation.with_noise(replace(model, smooth=SmoothField.on(model.mean, plane)))
+        judge = model.at(rows)
+        found = [judge.posterior(shape, row) for shape, row in zip(few, few_known, strict=True)]
         scores = np.stack([each.scores for each in found])
         errors = np.stack([_errors(each, validation.inflation) for each in found])
         sizes = np.array([1 / each.pose.scale for each in found])
         share = np.array([float(areas @ row) for row in known])
-        return cls(template.faces, model, names, scores, errors, sizes, share, validation)
+        return cls(template.faces, model, names, scores, errors, sizes, share, validation, plane)
 
     @property
     def mean(self) -> Mesh:
@@ -174,16 +178,25 @@ class ShapeSpace:
                 f"positions have the shape {np.shape(positions)}, {(known > 0).sum()} vertices are "
                 f"known; give all {len(self.model.mean)} vertices of the space, some of them known"
             )
-        found = self.model.posterior(place, known)
+        found = self.model.posterior(place, known, rounds=4, spread=True)
         errors = _errors(found, self.validation.inflation)
-        spread = self.validation.position_inflation**2 * position_variance(self.model, found)
+        deviation = self.validation.position_inflation * np.sqrt(found.variance)
         return Estimate(
-            found.pose.undo(self.model.shape(found.scores)),
+            found.pose.undo(self.model.shape(found.scores) + found.field),
             found.scores,
             errors,
             1 / found.pose.scale,
-            np.sqrt(spread) / found.pose.scale,
+            deviation / found.pose.scale,
         )
+
+    def check_template(self, template: Mesh) -> None:
+        """Refuse a template with other vertices or faces than the shapes have."""
+        same = template.n_vertices == len(self.model.mean)
+        if not same or not np.array_equal(template.faces, self.faces):
+            raise InputError(
+                f"{template.name}: the shape space was made with another template, of "
+                f"{len(self.model.mean)} vertices; give that one, or make a shape space with this"
+            )
 
     def outliers(self) -> dict[str, str]:
         """Names of shapes that do not fit the others, and why."""
@@ -191,79 +204,40 @@ class ShapeSpace:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as arrays by name, for ``shapes.npz``."""
-        model, validation = self.model, self.validation
-        values = {
+        return {
             "faces": self.faces,
-            "mean": model.mean,
-            "modes": model.modes.astype(np.float32),
-            "variances": model.variances,
-            "noise": np.array(model.noise),
-            "areas": model.areas,
             "names": np.array(self.names),
             "scores": self.scores,
             "score_errors": self.score_errors,
             "sizes": self.sizes,
             "measured": self.measured,
-            "hidden_error": validation.hidden_error,
-            "residual": validation.residual,
-            "distance": validation.distance,
-            "inflation": np.array(validation.inflation),
-            "position_inflation": np.array(validation.position_inflation),
+            **model_arrays(self.model, self.mirror),
+            **validation_arrays(self.validation),
         }
-        return {name: values[name] for name in _ARRAYS}
 
     def save(self, path: str | Path) -> None:
         """Write ``shapes.npz``: to this file, or into this folder if it is one."""
-        path = Path(path)
-        with open(path / MODEL if path.is_dir() else path, "wb") as stream:
+        with open(file_in(Path(path)), "wb") as stream:
             np.savez_compressed(stream, **self.arrays())  # type: ignore[arg-type]
 
     @classmethod
     def load(cls, path: str | Path) -> ShapeSpace:
         """Read what `save` or `nho shapes` wrote: the file, or the folder that holds it."""
-        path = Path(path)
-        path = path / MODEL if path.is_dir() else path
+        stored = read_stored(Path(path))
         try:
-            stored = load_arrays(path, list(_ARRAYS))
-        except (ValueError, BadZipFile) as problem:
-            raise InputError(f"{path}: is damaged ({problem}); run `nho shapes` again") from problem
-        missing = [name for name in _ARRAYS if name not in stored]
-        if missing:
-            raise InputError(f"{path}: array {missing[0]!r} is missing; run `nho shapes` again")
-        try:
-            return cls._of(stored)
+            (model, mirror), validation = model_of(stored), validation_of(stored)
         except (ValueError, TypeError, IndexError) as problem:
-            raise InputError(f"{path}: is damaged ({problem}); run `nho shapes` again") from problem
-
-    @classmethod
-    def _of(cls, stored: dict[str, np.ndarray]) -> ShapeSpace:
-        model = Components(
-            stored["mean"],
-            stored["modes"].astype(np.float64),
-            stored["variances"],
-            float(stored["noise"]),
-            stored["areas"],
-        )
-        p, q = len(model.mean), len(model.variances)
-        if model.modes.shape != (q, p, 3) or stored["faces"].max(initial=-1) >= p:
-            raise ValueError("modes, mean and faces do not belong together")
-        validation = Validation(
-            stored["hidden_error"],
-            stored["residual"],
-            stored["distance"],
-            float(stored["inflation"]),
-            float(stored["position_inflation"]),
-        )
-        names = tuple(map(str, stored["names"]))
+            raise damaged(file_in(Path(path)), problem) from problem
         return cls(
             stored["faces"],
             model,
-            names,
+            tuple(map(str, stored["names"])),
             stored["scores"],
             stored["score_errors"],
             stored["sizes"],
             stored["measured"],
             validation,
+            mirror,
         )
 
     def first(self, count: int) -> ShapeSpace:
@@ -276,42 +250,14 @@ class ShapeSpace:
         )
 
 
-def _spread_vertices(areas: np.ndarray) -> np.ndarray:
-    """Vertices that stand for all, drawn by the area around them."""
-    if len(areas) <= _JUDGES:
-        return np.arange(len(areas))
-    used = int(np.count_nonzero(areas))
-    random = np.random.default_rng(0)
-    chosen = random.choice(len(areas), min(_JUDGES, used), replace=False, p=areas)
-    return np.sort(chosen)
+def _plane_on(pose: Pose, symmetry: Symmetry | None) -> Plane | None:
+    """The plane of symmetry of the template, moved along with it."""
+    if symmetry is None:
+        return None
+    point = pose.apply(symmetry.plane.point[None])[0]
+    return Plane(point, pose.rotation @ symmetry.plane.normal)
 
 
 def _errors(found: Posterior, inflation: float) -> FloatArray:
     """(q,) standard errors of scores."""
     return np.asarray(inflation * np.sqrt(np.diag(found.covariance)))
-
-
-def _weights(shapes: np.ndarray, weights: np.ndarray | Sequence[np.ndarray] | None) -> np.ndarray:
-    if weights is None:
-        return np.broadcast_to(np.float64(1.0), shapes.shape[:2])
-    return weights if isinstance(weights, np.ndarray) else np.stack(weights)
-
-
-def _check(shapes: np.ndarray, weights: np.ndarray, names: tuple[str, ...], template: Mesh) -> None:
-    if shapes.ndim != 3 or shapes.shape[1:] != (template.n_vertices, 3):
-        raise InputError(
-            f"positions have the shape {shapes.shape}; {template.name} has {template.n_vertices} "
-            f"vertices, so (n, {template.n_vertices}, 3) is needed"
-        )
-    if len(shapes) < _FEWEST:
-        raise InputError(
-            f"a shape space of {len(shapes)} shapes says nothing; give at least {_FEWEST}"
-        )
-    if weights.shape != shapes.shape[:2] or len(names) != len(shapes):
-        raise InputError(
-            f"there are {len(shapes)} shapes, but {len(names)} names and weights of the shape "
-            f"{weights.shape}; give one name and one row of weights for each shape"
-        )
-    for name, row in zip(names, weights, strict=True):
-        if not (np.isfinite(row).all() and row.min() >= 0 and row.max() > 0):
-            raise InputError(f"{name}: weights must be 0 to 1 and not all 0; leave the shape out")

@@ -7,13 +7,15 @@ the differences between scores from the half and from all of it say how far scor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import gammaincc
 
 from nho.geometry.mesh import FloatArray
-from nho.shapes.components import Components, Posterior, fit_components
+from nho.shapes.component_fit import fit_components, share_of_noise
+from nho.shapes.components import Components, Posterior
 
 _FEW, _MANY = 30, 300  # shapes: each is left out alone, in tenths, in thirds
 _ITERATIONS = 5  # from the components of all shapes
@@ -27,21 +29,34 @@ class Validation:
     ----------
     hidden_error : (n, q + 1) float array
         Root mean square distance at vertices that were hidden, with 0, 1, ... q components.
-    residual : (n,) float array
-        The same at vertices that were shown, with all components: what the others do not explain.
+    unexplained : (n, q + 1) float array
+        What components of the others, 0, 1, ... q, leave of all that is known of a shape.
     distance : (n,) float array
         Mahalanobis distance of the scores, per component.
     inflation : float
         Scores from half of a shape are off by this factor more than their covariance says.
     position_inflation : float
         The same for positions of hidden vertices.
+    own : float
+        Variance of a coordinate that is every vertex's own, not part of a smooth field.
     """
 
     hidden_error: np.ndarray
-    residual: np.ndarray
+    unexplained: np.ndarray
     distance: np.ndarray
     inflation: float
     position_inflation: float
+    own: float
+
+    @property
+    def residual(self) -> FloatArray:
+        """(n,) what all components of the others leave of each shape."""
+        return np.asarray(self.unexplained[:, -1])
+
+    def with_noise(self, model: Components) -> Components:
+        """The model with the noise that it leaves of shapes which it has not seen."""
+        noise = float((self.unexplained[:, len(model.modes)] ** 2).mean()) / 3
+        return replace(model, noise=noise, rough=share_of_noise(self.own, noise))
 
     @property
     def components(self) -> int:
@@ -53,48 +68,68 @@ class Validation:
 
 
 def validated(
-    model: Components, shapes: np.ndarray, weights: np.ndarray, seed: int = 0
+    model: Components,
+    shapes: np.ndarray,
+    weights: np.ndarray,
+    groups: Sequence[object] | None = None,
+    seed: int = 0,
 ) -> Validation:
-    """Leave out each of (n, p, 3) shapes with (n, p) weights, or many at a time of many."""
+    """Leave out each of (n, p, 3) shapes with (n, p) weights, or many at a time of many.
+
+    Shapes of one group, such as scans of the same individual, are left out together.
+    """
     n, q = len(shapes), len(model.modes)
-    folds = n if n <= _FEW else 10 if n <= _MANY else 3
-    fold = np.arange(n) % folds
-    errors, residual, distance = np.empty((n, q + 1)), np.empty(n), np.empty(n)
-    ratios: list[float] = []
-    gaps: list[float] = []
-    random = np.random.default_rng(seed)
-    for number in range(folds):
-        rest = np.flatnonzero(fold != number)
+    folds = _folds(groups if groups is not None else range(n))
+    fitted = []
+    unexplained, rough = np.empty((n, q + 1)), np.empty(n)
+    for left_out in folds:
+        rest = np.setdiff1d(np.arange(n), left_out)
         count = min(q, len(rest) - 1)
         others = fit_components(
             shapes[rest], weights[rest], model.mean, model.areas, count, _ITERATIONS, start=model
         )
-        for i in np.flatnonzero(fold == number):
+        fitted.append(others)
+        for i in left_out:
+            left = [others.first(k).residual(shapes[i], weights[i]) for k in range(q + 1)]
+            known = weights[i] * others.areas
+            unexplained[i] = [_rms(each, known) for each in left]
+            rough[i] = others.smooth.rough_share(left[q], known)
+    # What components leave of a shape that they were fitted to would be too little.
+    noises = (unexplained**2).mean(axis=0) / 3
+    own = float(rough @ unexplained[:, q] ** 2 / 3) / n  # of every vertex
+    errors, distance = np.empty((n, q + 1)), np.empty(n)
+    ratios: list[float] = []
+    gaps: list[float] = []
+    random = np.random.default_rng(seed)
+    for others, left_out in zip(fitted, folds, strict=True):
+        judges = [
+            replace(others.first(k), noise=noises[k], rough=share_of_noise(own, noises[k]))
+            for k in range(q + 1)
+        ]
+        for i in left_out:
             shape, known = shapes[i], weights[i]
             shown = _half(others.mean, known, random)
-            errors[i] = _hidden_errors(others, shape, known, shown, q)
-            whole, part = others.posterior(shape, known), others.posterior(shape, known * shown)
-            gap = whole.pose.apply(shape) - others.shape(whole.scores)
-            residual[i] = _rms(gap, known * others.areas)
-            distance[i] = np.sqrt((whole.scores**2 / others.variances).mean())
             hidden = known * (1 - shown) * others.areas
-            away = part.pose.apply(shape) - others.shape(part.scores)
-            gaps.append(
-                _rms(away, hidden) / np.sqrt(_share(position_variance(others, part), hidden))
-            )
+            for count, judge in enumerate(judges):
+                part = judge.posterior(shape, known * shown, spread=count == q)
+                errors[i, count] = _rms(_away(judge, part, shape), hidden)
+            whole = judge.posterior(shape, known)
+            distance[i] = np.sqrt((whole.scores**2 / judge.variances).mean())
+            gaps.append(errors[i, q] / np.sqrt(_share(part.variance, hidden)))
             off = (part.scores - whole.scores) ** 2
             ratios.append(float(np.median(off / np.diag(part.covariance))))
     inflation = float(np.sqrt(max(np.median(ratios) / 0.455, 1.0)))  # 0.455: median of chi^2 with 1
     # Of n shapes the standard deviation, not the typical ratio: bars have to hold for the odd ones.
     position_inflation = max(float(np.sqrt(np.mean(np.square(gaps)))), 1.0)
-    return Validation(errors, residual, distance, inflation, position_inflation)
+    return Validation(errors, unexplained, distance, inflation, position_inflation, own)
 
 
-def position_variance(model: Components, found: Posterior) -> FloatArray:
-    """(p,) expected squared distance of vertices, from open scores and from the noise."""
-    flat = model.modes.reshape(len(model.modes), -1)
-    spread = ((found.covariance @ flat) * flat).sum(axis=0).reshape(-1, 3).sum(axis=1)
-    return np.asarray(spread + 3 * model.noise)
+def _folds(groups: Sequence[object]) -> list[np.ndarray]:
+    """Rows that are left out together."""
+    numbers = np.unique([str(group) for group in groups], return_inverse=True)[1]
+    count = int(numbers.max()) + 1
+    fold = numbers % (count if count <= _FEW else 10 if count <= _MANY else 3)
+    return [np.flatnonzero(fold == number) for number in range(int(fold.max()) + 1)]
 
 
 def _share(values: np.ndarray, weights: np.ndarray) -> float:
@@ -109,19 +144,10 @@ def _half(mean: np.ndarray, known: np.ndarray, random: np.random.Generator) -> F
     return np.asarray((height <= np.median(height[there])).astype(np.float64))
 
 
-def _hidden_errors(
-    model: Components, shape: np.ndarray, known: np.ndarray, shown: np.ndarray, most: int
-) -> FloatArray:
-    """(most + 1,) errors at hidden vertices with 0, 1, ... components."""
-    hidden = known * (1 - shown) * model.areas
-    out = np.empty(most + 1)
-    for count in range(most + 1):
-        fewer = model.first(min(count, len(model.modes)))
-        if count == 0:
-            fewer = Components(model.mean, model.modes[:0], model.variances[:0], 1.0, model.areas)
-        found = fewer.posterior(shape, known * shown)
-        out[count] = _rms(found.pose.apply(shape) - fewer.shape(found.scores), hidden)
-    return out
+def _away(model: Components, found: Posterior, shape: np.ndarray) -> FloatArray:
+    """(p, 3) from where a shape was estimated to where it is, laid onto the mean."""
+    away: FloatArray = found.pose.apply(shape) - model.shape(found.scores) - found.field
+    return away
 
 
 def _rms(away: np.ndarray, weights: np.ndarray) -> float:
@@ -141,7 +167,7 @@ def outliers(validation: Validation, names: tuple[str, ...], limit: float = 3.5)
     # However alike the others are, less than twice their residual is nothing to name.
     width = max(1.4826 * float(np.median(np.abs(log - middle))), np.log(2) / limit)
     count = validation.hidden_error.shape[1] - 1
-    chance = chi2.sf(count * validation.distance**2, count)
+    chance = gammaincc(count / 2, count * validation.distance**2 / 2)  # of chi-squared
     for i, name in enumerate(names):
         reasons = []
         if (log[i] - middle) / width > limit:

@@ -9,6 +9,7 @@ is mirrored; beyond both, the template goes along as in a fit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +38,21 @@ _PAIRED = 0.2  # share of measured vertices whose partner was measured: enough t
 _FLAT = 10.0  # an affine map that stretches one way so much more than another is none
 _NEAR_PLANE = 0.5  # half widths of the template: what lies nearer to its plane counts most
 _FEWEST = 50  # vertices that an affine map is fitted to
+
+
+class Predicted(Protocol):
+    """Where all (p, 3) vertices of the template are expected, in the unit of the scan, and errors.
+
+    As `nho.ShapeSpace.estimate` returns it.
+    """
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(p, 3) places of the vertices."""
+
+    @property
+    def errors(self) -> np.ndarray:
+        """(p,) standard errors."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,7 @@ def complete(
     refine: bool = True,
     min_confidence: float = 0.0,
     fit: Fit | None = None,
+    predicted: Predicted | None = None,
     progress: ProgressCallback = ignore,
 ) -> Completion:
     """Complete a scan by the template that it was matched to.
@@ -97,12 +114,17 @@ def complete(
         vertices are those of the template alone.
     fit : Fit, optional
         The fitted template, if that is known already.
+    predicted : Predicted, optional
+        What a shape space expects (`nho.shapes.prior.estimate_from_fit`): missing parts are then
+        as it says, and so is their uncertainty. It knows of symmetry itself.
     """
     if fit is None:
         fit = fit_template(result, partial, full, min_confidence=min_confidence, progress=progress)
     positions = fit.mesh.vertices
     from_other_side = np.zeros(full.n_vertices, dtype=bool)
-    if symmetry is not None:
+    if predicted is not None:
+        positions = _as_predicted(fit, predicted)
+    elif symmetry is not None:
         positions, from_other_side = _with_other_side(fit, full, symmetry)
     surface_map = SurfaceMap(result, partial, full, min_confidence=min_confidence)
     mesh, measured = full.moved(positions), fit.on_scan
@@ -115,8 +137,21 @@ def complete(
     away = distance_to_nearest(edge_graph(mesh), np.flatnonzero(measured))
     away = np.where(np.isfinite(away), away, away[np.isfinite(away)].max()) / unit
     from_other_side = from_other_side & ~measured
-    uncertainty = np.where(measured, 0.0, unit * surface_error(away, from_other_side))
+    error = unit * surface_error(away, from_other_side)
+    if predicted is not None:
+        # Vertices that are new lie on the scan.
+        error[: full.n_vertices] = predicted.errors
+    uncertainty = np.where(measured, 0.0, error)
     return Completion(mesh, measured, from_other_side, uncertainty)
+
+
+def _as_predicted(fit: Fit, predicted: Predicted) -> np.ndarray:
+    """(p, 3) the fit on the scan, elsewhere what is predicted, without a step between them."""
+    away = np.where(fit.on_scan[:, None], fit.mesh.vertices - predicted.positions, 0.0)
+    expected = fit.mesh.moved(predicted.positions)
+    fade = (_FADE * expected.mean_edge_length) ** -2
+    moved = _smooth(expected, np.where(fit.on_scan, _SURE, 0.0), away, fade)
+    return np.where(fit.on_scan[:, None], fit.mesh.vertices, predicted.positions + moved)
 
 
 def plane_of_fit(fit: Fit, full: Mesh, symmetry: Symmetry) -> Plane:

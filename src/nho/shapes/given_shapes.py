@@ -1,0 +1,63 @@
+"""Shapes as they are given to a shape space: checked, and vertices that stand for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nho.errors import InputError
+from nho.geometry.mesh import Mesh
+from nho.shapes.components import SPREAD
+
+_FEWEST = 4  # shapes
+
+
+def checked_shapes(
+    positions: np.ndarray | Sequence[np.ndarray],
+    weights: np.ndarray | Sequence[np.ndarray] | None,
+    names: Sequence[str],
+    template: Mesh,
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """(n, p, 3) positions, (n, p) weights and n names that belong together."""
+    shapes = positions if isinstance(positions, np.ndarray) else np.stack(positions)
+    known = _weights(shapes, weights)
+    names = tuple(names) or tuple(str(number) for number in range(len(shapes)))
+    _check(shapes, known, names, template)
+    return shapes, known, names
+
+
+def spread_vertices(areas: np.ndarray) -> np.ndarray:
+    """Vertices that poses and scores are found from, drawn by the area around them."""
+    if len(areas) <= SPREAD:
+        return np.arange(len(areas))
+    used = int(np.count_nonzero(areas))
+    random = np.random.default_rng(0)
+    chosen = random.choice(len(areas), min(SPREAD, used), replace=False, p=areas)
+    return np.sort(chosen)
+
+
+def _weights(shapes: np.ndarray, weights: np.ndarray | Sequence[np.ndarray] | None) -> np.ndarray:
+    if weights is None:
+        return np.broadcast_to(np.float64(1.0), shapes.shape[:2])
+    return weights if isinstance(weights, np.ndarray) else np.stack(weights)
+
+
+def _check(shapes: np.ndarray, weights: np.ndarray, names: tuple[str, ...], template: Mesh) -> None:
+    if shapes.ndim != 3 or shapes.shape[1:] != (template.n_vertices, 3):
+        raise InputError(
+            f"positions have the shape {shapes.shape}; {template.name} has {template.n_vertices} "
+            f"vertices, so (n, {template.n_vertices}, 3) is needed"
+        )
+    if len(shapes) < _FEWEST:
+        raise InputError(
+            f"a shape space of {len(shapes)} shapes says nothing; give at least {_FEWEST}"
+        )
+    if weights.shape != shapes.shape[:2] or len(names) != len(shapes):
+        raise InputError(
+            f"there are {len(shapes)} shapes, but {len(names)} names and weights of the shape "
+            f"{weights.shape}; give one name and one row of weights for each shape"
+        )
+    for name, row in zip(names, weights, strict=True):
+        if not (np.isfinite(row).all() and row.min() >= 0 and row.max() > 0):
+            raise InputError(f"{name}: weights must be 0 to 1 and not all 0; leave the shape out")
