@@ -61,6 +61,10 @@ def test_nothing_shuts_anybody_out(page: Any, studio: Studio, whole: Mesh, piece
         page.click(f"{menu} summary")
         assert faults(page) == [], menu
         page.keyboard.press("Escape")
+    page.click("#complete")
+    page.wait_for_function("() => document.querySelector('#completed-legend').textContent")
+    assert faults(page) == []
+    page.keyboard.press("Escape")
     page.keyboard.press("?")
     assert faults(page) == []
     page.keyboard.press("Escape")
