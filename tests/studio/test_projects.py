@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,11 @@ from nho.studio import Studio
 from nho.studio.chosen_look import checked_look
 from nho.studio.opening import open_place, opens_alone
 from nho.studio.project import read_project
+from nho.studio.thumbnail import thumbnail
 from tests.studio.paired import open_pair, true_marks
+from tests.studio.test_placements import found
+
+__all__ = ["found"]  # the fixture
 
 
 def test_meshes_marks_and_states_come_back_from_inside_a_project(
@@ -127,11 +133,18 @@ def test_the_folder_of_a_result_opens_with_its_anchors_by_name(
     marks = true_marks(whole, piece, 13).renamed(2, "nasion")
     quick = nho.preset("default").replace(rounds=0, threads=1)
     result = nho.match(piece.mesh, whole, marks.anchors(piece.mesh, whole), quick)
-    write_outputs(tmp_path / "result", piece.mesh, whole, result, report=False)
+    named = (
+        Mesh(piece.mesh.vertices, piece.mesh.faces, "skull 7.ply"),
+        Mesh(whole.vertices, whole.faces, ""),
+    )
+    write_outputs(tmp_path / "result", *named, result, report=False)
     assert opens_alone(tmp_path / "result") and not opens_alone(tmp_path / "scan.ply")
     open_place(studio.session, tmp_path / "result")
     assert [pair.name for pair in studio.session.marks.pairs[:3]] == ["1", "nasion", "3"]
     assert studio.session.state()["outcome"]["stale"] is False
+    # The meshes keep the names that they were matched under.
+    names = [shape["name"] for shape in studio.session.state()["shapes"].values()]
+    assert names == ["skull 7.ply", "full.ply"]
 
 
 @pytest.mark.parametrize("name", ["../elsewhere", "/etc", "a/b"])
@@ -140,3 +153,36 @@ def test_a_table_leads_to_no_folder_but_its_own(studio: Studio, tmp_path: Path, 
     studio.session.open_batch(tmp_path)
     with pytest.raises(InputError, match="no such pair"):
         studio.session.open_row(name)
+
+
+def test_a_result_in_doubt_is_worse_than_any_that_is_not_and_says_why(
+    studio: Studio, tmp_path: Path
+) -> None:
+    rows = [SummaryRow("good", "ok", mean_confidence=0.2), SummaryRow("lost", "failed", "gone")]
+    rows += [SummaryRow("bad", "ok", mean_confidence=0.9), SummaryRow("odd", "ok")]
+    write_summary(tmp_path, rows)
+    for name, status in (("good", "ok"), ("bad", "doubtful: a wrong place")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.json").write_text(json.dumps({"status": status}))
+    studio.session.open_batch(tmp_path)
+    batch = studio.session.state()["batch"]
+    told = [(row["name"], row["verdict"]) for row in batch["rows"]]
+    assert told == [
+        ("lost", "failed"),
+        ("bad", "doubtful: a wrong place"),
+        ("odd", "ok"),  # its folder is gone: opening it tells
+        ("good", "ok"),
+    ]
+
+
+def test_small_pictures_tell_no_partner_from_no_confidence(
+    whole: Mesh, piece: Cut, found: nho.MatchResult, tmp_path: Path
+) -> None:
+    half = np.arange(piece.mesh.n_vertices) % 2 == 0
+    unsure = dataclasses.replace(found, confidence=np.where(half, 0.0, found.confidence))
+    alone = dataclasses.replace(unsure, overlap=np.where(half, 0.0, found.overlap))
+    pictures = []
+    for number, result in enumerate((unsure, alone)):
+        write_outputs(tmp_path / str(number), piece.mesh, whole, result, report=False)
+        pictures.append(thumbnail(tmp_path / str(number)))
+    assert pictures[0] != pictures[1]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from nho.batch.summary import SUMMARY, SummaryRow, write_summary
 from nho.errors import InputError
+from nho.problem.result import DESCRIPTION
 from nho.report.result_folder import write_outputs
 from nho.runtime.input_file import read_text
 from nho.studio.outcome import MatchOutcome
@@ -27,17 +29,35 @@ class BatchTable:
         self.rows = _rows(folder)
         self.current = ""  # name of the row that is open
         self._pictures: dict[str, bytes] = {}
+        self._verdicts: dict[str, str] = {}  # what the results say of themselves
 
     def described(self) -> dict[str, Any]:
-        """For the page, the worst first: failed, not done, then by confidence."""
-        order = sorted(self.rows, key=_badness)
+        """For the page, the worst first: failed, not done, in doubt, then by confidence."""
+        order = sorted(self.rows, key=lambda row: _badness(row, self._verdict(row)))
         return {
             "folder": self.folder.name or str(self.folder),
             "current": self.current,
             "rows": [
-                {**asdict(row), "version": len(self._pictures.get(row.name, b""))} for row in order
+                {
+                    **asdict(row),
+                    "verdict": self._verdict(row),
+                    "version": len(self._pictures.get(row.name, b"")),
+                }
+                for row in order
             ],
         }
+
+    def _verdict(self, row: SummaryRow) -> str:
+        """``ok``, or why a finished result is in doubt; the table only says that it is there."""
+        if row.status != "ok":
+            return row.status
+        if row.name not in self._verdicts:
+            try:
+                about = json.loads(read_text(self.place(row.name) / DESCRIPTION, _LARGEST))
+                self._verdicts[row.name] = str(about["status"])
+            except (InputError, ValueError, TypeError, KeyError):
+                self._verdicts[row.name] = "ok"  # opening the row says what is wrong with it
+        return self._verdicts[row.name]
 
     def place(self, name: str) -> Path:
         """The folder of a row."""
@@ -57,13 +77,14 @@ class BatchTable:
         name, result = self.current, outcome.result
         write_outputs(self.place(name), outcome.partial.mesh, outcome.full.mesh, result, ours=True)
         self._pictures.pop(name, None)
+        self._verdicts.pop(name, None)
         row = SummaryRow.of_result(name, result)
         self.rows = [row if other.name == name else other for other in self.rows]
         write_summary(self.folder, self.rows)
 
 
-def _badness(row: SummaryRow) -> tuple[int, float, str]:
-    stage = {"failed": 0, "skipped": 1}.get(row.status, 2)
+def _badness(row: SummaryRow, verdict: str) -> tuple[int, float, str]:
+    stage = {"failed": 0, "skipped": 1, "ok": 3}.get(verdict, 2)
     return stage, row.mean_confidence if row.mean_confidence is not None else -1.0, row.name
 
 

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from nho.errors import InputError, NhoError
+from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.attributes import Attributes, read_with_attributes
-from nho.problem.result import DESCRIPTION, MatchResult
+from nho.io.landmarks import clean_name
+from nho.problem.result import DESCRIPTION, MatchResult, stored_description
 from nho.runtime.input_file import read_bytes
 from nho.runtime.npz import load_arrays
 from nho.studio.autosave import marks_from_json
@@ -109,10 +111,12 @@ def project_of_result(folder: Path) -> Project:
     """The folder of a result as a project: its shapes, its anchors and the match."""
     result = MatchResult.load(folder)
     meshes: dict[Side, ProjectMesh] = {}
+    names = _input_names(folder)
     for side in SIDES:
         path = folder / f"{side}.ply"
         mesh, _ = read_with_attributes(path)  # its colours are those of the correspondence
-        meshes[side] = ProjectMesh(mesh, Attributes(), path)
+        named = Mesh(mesh.vertices, mesh.faces, names.get(side, mesh.name))
+        meshes[side] = ProjectMesh(named, Attributes(), path)
     result.check_meshes(meshes["partial"].mesh, meshes["full"].mesh)
     rows = np.asarray(result.anchors).reshape(-1, 2)
     own, other = (
@@ -123,6 +127,17 @@ def project_of_result(folder: Path) -> Project:
     for row in range(len(rows)):
         marks = marks.added(mark_at(own, row), mark_at(other, row), result.anchor_name(row))
     return Project(meshes, marks, result, marks.pairs)
+
+
+def _input_names(folder: Path) -> dict[str, str]:
+    """What the meshes of a result were called before it named them ``partial`` and ``full``."""
+    inputs = json.loads(stored_description(folder)).get("inputs")
+    if not isinstance(inputs, dict):
+        return {}
+    found = {side: inputs[side].get("name") for side in SIDES if isinstance(inputs.get(side), dict)}
+    return {
+        side: clean_name(name) for side, name in found.items() if isinstance(name, str) and name
+    }
 
 
 def _result(arrays: dict[str, np.ndarray]) -> MatchResult | None:

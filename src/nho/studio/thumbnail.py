@@ -10,7 +10,7 @@ import numpy as np
 
 from nho.geometry.mesh import Mesh
 from nho.problem.result import MatchResult
-from nho.report.colours import scalar_colours
+from nho.report.colours import scalar_colours, with_no_partner
 from nho.report.views import first_view, frame, framed
 
 _WIDTH, _HEIGHT = 132, 99
@@ -18,9 +18,9 @@ _SAMPLES = 60_000  # points of the surface that are drawn
 
 
 def thumbnail(folder: Path) -> bytes:
-    """PNG of the scan of a result, coloured by confidence."""
-    mesh = Mesh.read(folder / "partial.ply")
-    return png(picture(mesh, scalar_colours(MatchResult.load(folder).confidence)))
+    """PNG of the scan of a result, coloured by confidence; what has no partner as on the page."""
+    mesh, result = Mesh.read(folder / "partial.ply"), MatchResult.load(folder)
+    return png(picture(mesh, with_no_partner(scalar_colours(result.confidence), result)))
 
 
 def picture(mesh: Mesh, colours: np.ndarray) -> np.ndarray:

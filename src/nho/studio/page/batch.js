@@ -23,7 +23,7 @@ const batchTable = {
     if (first) batchTable.reveal(!batch.current);
   },
 
-  row({ name, status, error, mean_confidence: confidence, suspects, warnings, seconds, version }) {
+  row({ name, status, verdict, error, mean_confidence: confidence, suspects, warnings, seconds, version }) {
     const cell = (text) => element("td", { textContent: text ?? "–" });
     const open = element("button", { textContent: name, disabled: status !== "ok" });
     open.addEventListener("click", async () => {
@@ -32,7 +32,7 @@ const batchTable = {
     });
     const picture = element("td");
     if (status === "ok") picture.append(element("img", { src: `picture/${encodeURIComponent(name)}?v=${version}`, alt: "", width: 88, height: 66, loading: "lazy" }));
-    return element("tr", { className: status }, picture, element("td", {}, open), cell(error ? `${status}: ${error}` : status),
+    return element("tr", { className: verdict === status ? status : "doubted" }, picture, element("td", {}, open), cell(error ? `${status}: ${error}` : verdict),
       cell(confidence === null ? null : confidence.toFixed(2)), cell(suspects), cell(warnings), cell(seconds === null ? null : seconds.toFixed(1)));
   },
 };
