@@ -67,6 +67,7 @@ class Session(SessionState):
             self.shapes[side] = shape
             self.outcome = self.earlier = None
             self.data[side] = Attributes()
+            self.look.pop("cameras", None)  # they looked at another shape
             self.choices = []
             self.history = MarkHistory(self.marks.without_side(side))
             self._say("the match was stopped because a mesh was replaced" if stopped else "")

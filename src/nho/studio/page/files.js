@@ -20,6 +20,18 @@ function askSide(name) {
   });
 }
 
+// Asks which of two meshes is the scan; null if the user gives up.
+function askScan(files) {
+  const dialog = find("#which-scan");
+  find("#two-meshes").replaceChildren(...files.map((file, number) =>
+    element("button", { value: String(number), textContent: file.name })));
+  return new Promise((resolve) => {
+    dialog.returnValue = "";
+    dialog.addEventListener("close", () => resolve(files[dialog.returnValue] || null), { once: true });
+    dialog.showModal();
+  });
+}
+
 // `page` offers: busy(side, work), update(), complain(problem), mayReplace(), saved(name),
 // sendLook().
 function installFiles(page) {
@@ -28,10 +40,15 @@ function installFiles(page) {
     const others = files.filter((file) => !isMesh(file) && !isPart(file));
     try {
       if (parts.length && !meshes.length) throw new Error(`${parts[0].name} belongs to a mesh: drop or choose both together.`);
-      if (meshes.length > 1) throw new Error("One mesh at a time: the scan on the left, the template on the right.");
-      if (meshes.length && side && !page.mayReplace()) return;
+      if (meshes.length > 2) throw new Error("Two meshes at most: the scan and the template.");
+      if (meshes.length && (side || meshes.length === 2) && !page.mayReplace()) return;
+      const scan = meshes.length === 2 ? await askScan(meshes) : null;
+      if (meshes.length === 2 && !scan) return;
       // A mesh comes before landmarks that lie on it.
-      for (const file of meshes) await page.busy(side || "partial", () => server.upload(file, side, parts));
+      for (const file of meshes) {
+        const where = scan ? (file === scan ? "partial" : "full") : side;
+        await page.busy(where || "partial", () => server.upload(file, where, parts));
+      }
       if (others.some((file) => file.name.toLowerCase().endsWith(".nho")) && !page.mayReplace()) return;
       // Two files of landmarks cannot both belong to the shape that they fell on.
       await takeLandmarks(others, others.length === 2 ? null : side);

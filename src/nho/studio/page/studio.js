@@ -201,6 +201,7 @@
     partial.view.depthIsOld = true;
     find("#link").checked = true;
     document.querySelector('input[name="view"][value="correspondence"]').checked = true;
+    kept.changed();
   }
 
   function product(a, b) {
