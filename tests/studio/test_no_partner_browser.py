@@ -47,6 +47,7 @@ def test_what_has_no_partner_is_told_and_has_a_colour_of_its_own(
     page = tab()
     page.wait_for_function(DRAWN)
     area = piece.mesh.face_areas @ alone[piece.mesh.faces].mean(axis=1) / piece.mesh.area
+    page.locator("#headline").wait_for()
     told = page.inner_text("#headline")
     assert (
         told.strip() == f"{round(100 * area)} % of the scan’s area has no partner on the template"
