@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+
 import numpy as np
 import pytest
 
 import nho
 from nho.errors import InputError
+from nho.geometry.alignment import random_rotation
 from nho.geometry.point_cloud import mesh_of_points
-from nho.geometry.synthetic import bumpy_sphere, torus
+from nho.geometry.repair import neighbouring_faces
+from nho.geometry.synthetic import bumpy_sphere, sphere, torus
 
 
 def shuffled(mesh: nho.Mesh) -> tuple[np.ndarray, np.ndarray]:
@@ -100,3 +105,59 @@ def test_clouds_are_matched_like_meshes_in_the_order_of_the_points(piece, whole)
     error = np.linalg.norm(found - piece.mesh.vertices, axis=1) / np.sqrt(whole.area)
     assert error.mean() < 0.01
     assert any("point cloud" in note for note in result.notes)
+
+
+@pytest.fixture(scope="module")
+def thin_wall() -> nho.Mesh:
+    """A hollow ball; its wall is half as thick as its points are apart."""
+    outer, turned = (
+        sphere(3),
+        sphere(3).moved(sphere(3).vertices @ random_rotation(np.random.default_rng(0)).T),
+    )
+    inside = turned.moved((1 - 0.5 * outer.mean_edge_length) * turned.vertices)
+    return nho.Mesh(
+        np.concatenate([outer.vertices, inside.vertices]),
+        np.concatenate([outer.faces, outer.n_vertices + inside.faces[:, ::-1]]),
+    )
+
+
+def test_normals_keep_sheets_apart_that_are_closer_than_points(thin_wall):
+    mesh = mesh_of_points(thin_wall.vertices, normals=thin_wall.vertex_normals)
+    assert mesh.components.max() == 1 and not mesh.doubts
+    assert (mesh.edge_face_counts == 2).all() and mesh.n_faces == thin_wall.n_faces
+    # A few without a direction follow their neighbours.
+    some = np.array(thin_wall.vertex_normals)
+    some[::9] = 0
+    assert mesh_of_points(thin_wall.vertices, normals=some).components.max() == 1
+
+
+def test_without_normals_such_sheets_are_doubted(thin_wall):
+    mesh = mesh_of_points(thin_wall.vertices, "wall")
+    assert len(mesh.doubts) == 1 and "too close to be told apart" in mesh.doubts[0]
+    assert copy.deepcopy(mesh).doubts == mesh.doubts
+    assert not any("noise" in note for note in mesh.notes)  # two walls are not averaged to one
+
+
+def test_a_doubted_surface_makes_a_match_doubtful_with_the_reason_first(piece, whole, pairs):
+    scan = dataclasses.replace(piece.mesh, name="scan", doubts=("its points are too close",))
+    result = nho.match(scan, whole, pairs)
+    assert result.status == "doubtful: points may be joined across gaps"
+    assert result.warnings[0] == "scan: its points are too close"
+
+
+def test_parts_that_nearly_touch_stay_apart():
+    """Two balls, hardly farther from each other than their points are."""
+    ball = sphere(4)
+    gap = [2 + 1.2 * ball.mean_edge_length, 0, 0]
+    mesh = mesh_of_points(np.concatenate([ball.vertices, ball.vertices + gap]))
+    assert not mesh.doubts
+    assert mesh.components.max() == 1 and (mesh.edge_face_counts == 2).all()
+
+
+def test_a_strip_with_one_side_is_torn_somewhere_and_has_one_side_elsewhere():
+    around, across = np.meshgrid(np.arange(120) * 2 * np.pi / 120, np.linspace(-0.3, 0.3, 12))
+    radius = 1 + across * np.cos(around / 2)
+    places = [radius * np.cos(around), radius * np.sin(around), across * np.sin(around / 2)]
+    mesh = mesh_of_points(np.stack(places, axis=-1).reshape(-1, 3))
+    assert mesh.n_faces > 0.9 * 2 * 120 * 11
+    assert neighbouring_faces(mesh)[2].all()

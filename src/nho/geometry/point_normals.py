@@ -7,22 +7,43 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
 from nho.geometry.mesh import FloatArray, IntArray, trusted_mesh
-from nho.geometry.repair import neighbouring_faces
+from nho.geometry.repair import both_states, neighbouring_faces
 
-_ROWS = 32_768  # points at a time, to bound memory
+_PLAUSIBLE = 0.7  # cosine between given normals and those of planes through neighbours
+_SAMPLE = 2_000  # points where they are compared
 _FLAT = 1e-3  # least weight of an edge: zero is no edge to SciPy
 
 
-def estimated_normals(points: FloatArray, index: IntArray) -> FloatArray:
-    """(n, 3) unit normals of the planes through (n, k) neighbours; the sign is arbitrary."""
-    normals = np.empty_like(points)
-    for start in range(0, len(points), _ROWS):
-        rows = slice(start, start + _ROWS)
-        offsets = points[index[rows]] - points[rows, None]
-        offsets -= offsets.mean(axis=1, keepdims=True)
-        spread = np.einsum("nkx,nky->nxy", offsets, offsets)
-        normals[rows] = np.linalg.eigh(spread)[1][:, :, 0]
-    return normals
+def estimated_normals(points: FloatArray, index: IntArray, rows: IntArray) -> FloatArray:
+    """(r, 3) unit normals of the planes through (r, k) neighbours; the sign is arbitrary."""
+    offsets = points[index] - points[rows, None]
+    offsets -= offsets.mean(axis=1, keepdims=True)
+    spread = np.einsum("nkx,nky->nxy", offsets, offsets)
+    return np.asarray(np.linalg.eigh(spread)[1][:, :, 0])
+
+
+def unit_or_zero(normals: FloatArray) -> FloatArray:
+    """(n, 3) the same directions, of length one; zero where there is none."""
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    known = np.isfinite(length) & (length > 0)
+    unit: FloatArray = np.divide(normals, length, out=np.zeros(normals.shape), where=known)
+    return unit
+
+
+def plausible(normals: FloatArray, points: FloatArray, index: IntArray) -> bool:
+    """Whether given normals are about those of the planes through (n, k) neighbours."""
+    rows = np.arange(0, len(points), max(1, len(points) // _SAMPLE))
+    estimated = estimated_normals(points, index[rows], rows)
+    cosine = np.abs(np.einsum("nx,nx->n", estimated, normals[rows]))
+    return bool(np.median(cosine) > _PLAUSIBLE)
+
+
+def signed_normals(estimated: FloatArray, given: FloatArray, index: IntArray) -> FloatArray:
+    """(n, 3) the estimated normals, on the side of the given ones, or of those of neighbours."""
+    known = given.any(axis=1, keepdims=True)
+    towards = np.where(known, given, given[index].sum(axis=1))
+    cosine = np.einsum("nx,nx->n", estimated, towards)
+    return np.where(cosine < 0, -1.0, 1.0)[:, None] * estimated
 
 
 def oriented_faces(
@@ -30,8 +51,8 @@ def oriented_faces(
 ) -> IntArray:
     """(m, 3) the triangles with one outside; where the surface meets itself inside out, none.
 
-    The side travels across the flattest edges, along a minimum spanning tree (Hoppe et al. 1992
-    do the same with points).
+    Where ways contradict each other, the side travels across the flattest edges, along a minimum
+    spanning tree (Hoppe et al. 1992 do the same with points).
 
     Parameters
     ----------
@@ -42,8 +63,12 @@ def oriented_faces(
     first, second, agree = neighbouring_faces(mesh)
     relation = np.where(agree, 1.0, -1.0)
     normals = mesh.face_normals
-    bent = 1 - relation * np.einsum("nx,nx->n", normals[first], normals[second])
-    sign, part = _propagated(len(faces), first, second, relation, bent + _FLAT)
+    given, flipped = both_states(len(faces), first, second, agree).reshape(2, -1)
+    if (given != flipped).all():  # every way along the surface leads to the same side
+        sign, part = np.where(given < flipped, 1.0, -1.0), np.minimum(given, flipped)
+    else:
+        bent = 1 - relation * np.einsum("nx,nx->n", normals[first], normals[second])
+        sign, part = _propagated(len(faces), first, second, relation, bent + _FLAT)
     middles = points[faces].mean(axis=1)
     centre = np.average(middles, axis=0, weights=mesh.face_areas)
     away = middles - centre if outwards is None else outwards[faces].sum(axis=1)

@@ -8,6 +8,8 @@ others like it: so the hulls of many points are found at once.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from nho.geometry.mesh import FloatArray, IntArray
@@ -18,7 +20,11 @@ _WIDEST = np.pi * 0.9  # angle of a triangle at the point: wider ones bridge a g
 
 
 def star_triangles(
-    points: FloatArray, normals: FloatArray, rows: IntArray, neighbours: IntArray
+    points: FloatArray,
+    normals: FloatArray,
+    rows: IntArray,
+    neighbours: IntArray,
+    signed: bool = False,
 ) -> IntArray:
     """(m, 3) triangles around some points, the point first.
 
@@ -29,18 +35,31 @@ def star_triangles(
     rows : (r,) int array
         The points.
     neighbours : (n, k) int array
+    signed : bool
+        Normals point outside: where a neighbour's points the other way, it is on another sheet.
     """
     index = neighbours[rows]
     flat, steep = _on_tangent_planes(points[index] - points[rows, None], normals[rows])
+    if signed:
+        steep |= facing_away(normals, rows, index)
     angle = np.where(steep, _LAST, np.arctan2(flat[:, :, 1], flat[:, :, 0]))
     order = np.argsort(angle, axis=1)
     angle = np.take_along_axis(angle, order, 1)
-    index = np.take_along_axis(index, order, 1)
-    flat = np.take_along_axis(flat, order[:, :, None], 1)
-    inverse = flat / np.maximum((flat**2).sum(axis=2, keepdims=True), np.finfo(float).tiny)
-    count = (~steep).sum(axis=1)
-    place = _hull_corners(inverse, angle, count)
-    return _fans(rows, index, angle, place)
+    there = angle < _LAST
+    flat = np.take_along_axis(flat, order[:, :, None], 1)[there]
+    ring = _Rings(
+        np.repeat(rows, there.sum(axis=1)),
+        np.take_along_axis(index, order, 1)[there],
+        angle[there],
+        flat / np.maximum((flat**2).sum(axis=1, keepdims=True), np.finfo(float).tiny),
+    )
+    return _fans(ring)
+
+
+def facing_away(normals: FloatArray, rows: IntArray, index: IntArray) -> np.ndarray:
+    """(r, k) bool: the neighbour's normal points away from that of the point."""
+    cosine: FloatArray = np.einsum("nx,nkx->nk", normals[rows], normals[index])
+    return np.asarray(cosine < 0)
 
 
 def _on_tangent_planes(offsets: FloatArray, normals: FloatArray) -> tuple[FloatArray, np.ndarray]:
@@ -56,51 +75,44 @@ def _on_tangent_planes(offsets: FloatArray, normals: FloatArray) -> tuple[FloatA
     return flat, height > _STEEP * distance
 
 
-def _hull_corners(inverse: FloatArray, angle: FloatArray, count: IntArray) -> IntArray:
-    """(r, k) columns of the hull's corners in order of angle, -1 behind the last."""
-    columns = inverse.shape[1]
-    place = np.where(np.arange(columns) < count[:, None], np.arange(columns), -1)
-    active = np.arange(len(inverse))
-    while len(active):
-        here = place[active]
-        size = (here >= 0).sum(axis=1)
-        step = np.arange(columns)
-        wrapped = np.maximum(size, 1)[:, None]
-        after = np.take_along_axis(here, (step + 1) % wrapped, 1)
-        before = np.take_along_axis(here, (step - 1) % wrapped, 1)
-        at, to, of = (_rows_of(inverse[active], each) for each in (here, after, before))
-        left = _cross(at - of, to - at)
-        turn = _angles_of(angle[active], after) - _angles_of(angle[active], before)
-        turn = np.where(turn <= 0, turn + 2 * np.pi, turn)
-        drop = (here >= 0) & (left <= 0) & (turn < np.pi) & (size > 2)[:, None]
-        changed = drop.any(axis=1)
-        kept = np.where(drop, -1, here)
-        packed = np.argsort(kept < 0, axis=1, kind="stable")
-        place[active] = np.take_along_axis(kept, packed, 1)
-        active = active[changed]
-    return place
+class _Rings(NamedTuple):
+    """Neighbours around many points, one point after the other, each ring by angle."""
+
+    point: IntArray  # (s,) whose neighbour
+    neighbour: IntArray  # (s,)
+    angle: FloatArray  # (s,)
+    inverse: FloatArray  # (s, 2) place on the tangent plane over its squared length
+
+    def some(self, chosen: np.ndarray) -> _Rings:
+        """Those of a mask."""
+        return _Rings(*(each[chosen] for each in self))
 
 
-def _rows_of(values: FloatArray, columns: IntArray) -> FloatArray:
-    return np.take_along_axis(values, np.maximum(columns, 0)[:, :, None], 1)
+def _fans(rings: _Rings) -> IntArray:
+    """Triangles from each point to the neighbours at the corners of its hull, one by one."""
+    fans = [np.empty((0, 3), dtype=np.int64)]
+    while len(rings.point):
+        begins = np.flatnonzero(np.diff(rings.point, prepend=-1))
+        size = np.diff(begins, append=len(rings.point))
+        after, before = np.arange(1, len(rings.point) + 1), np.arange(-1, len(rings.point) - 1)
+        after[begins + size - 1], before[begins] = begins, begins + size - 1
+        of, at, to = rings.inverse[before], rings.inverse, rings.inverse[after]
+        hollow = _cross(at - of, to - at) <= 0
+        wide = _turn(rings.angle[before], rings.angle[after]) >= np.pi
+        drop = hollow & ~wide & np.repeat(size > 2, size)
+        changed = np.repeat(np.logical_or.reduceat(drop, begins), size)
+        fan = np.stack([rings.point, rings.neighbour, rings.neighbour[after]], axis=1)
+        narrow = _turn(rings.angle, rings.angle[after]) < _WIDEST
+        fans.append(fan[~changed & narrow & np.repeat(size > 1, size)])
+        rings = rings.some(changed & ~drop)
+    return np.concatenate(fans)
 
 
-def _angles_of(angle: FloatArray, columns: IntArray) -> FloatArray:
-    return np.take_along_axis(angle, np.maximum(columns, 0), 1)
+def _turn(start: FloatArray, end: FloatArray) -> FloatArray:
+    """Angles from one direction to the next, counter-clockwise."""
+    turn = end - start
+    return np.where(turn <= 0, turn + 2 * np.pi, turn)
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
-
-
-def _fans(rows: IntArray, index: IntArray, angle: FloatArray, place: IntArray) -> IntArray:
-    """Triangles from each point to neighbouring corners, but for wide angles."""
-    size = (place >= 0).sum(axis=1)
-    step = np.arange(place.shape[1])
-    after = np.take_along_axis(place, (step + 1) % np.maximum(size, 1)[:, None], 1)
-    between = _angles_of(angle, after) - _angles_of(angle, place)
-    between = np.where(between <= 0, between + 2 * np.pi, between)
-    row, column = np.nonzero((place >= 0) & (between < _WIDEST) & (size > 1)[:, None])
-    b, c = index[row, place[row, column]], index[row, after[row, column]]
-    triangles = np.stack([rows[row], b, c], axis=1)
-    return np.asarray(triangles[b != c])
+    return np.asarray(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])

@@ -147,19 +147,27 @@ def faces_to_flip(mesh: Mesh) -> BoolArray:
     m = len(mesh.faces)
     if agree.all():
         return np.zeros(m, dtype=bool)
-    # Every face stands for two nodes, as it is (f) and flipped (f + m). An edge joins the
-    # states that agree, so a component is a choice for a whole patch, and has a mirror image.
-    other = np.where(agree, second, second + m)
-    mirrored = np.where(agree, second + m, second)
-    start, end = np.concatenate([first, first + m]), np.concatenate([other, mirrored])
-    graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(2 * m, 2 * m))
-    _, label = connected_components(graph, directed=False)
+    label = both_states(m, first, second, agree)
     as_it_is, flipped = label[:m], label[m:]
     faces_kept = np.bincount(as_it_is, minlength=label.max() + 1)
     more_kept = faces_kept[flipped] - faces_kept[as_it_is]
     # In a tie the choice that leaves the first face of the patch alone, which has the lower label.
     to_flip: BoolArray = (more_kept > 0) | ((more_kept == 0) & (flipped < as_it_is))
     return to_flip
+
+
+def both_states(count: int, first: IntArray, second: IntArray, agree: BoolArray) -> IntArray:
+    """(2 count,) component of every face as it is, then flipped, joined to the states that agree.
+
+    A component is a choice for a whole patch, and has a mirror image; where it is its own, the
+    patch has only one side.
+    """
+    other = np.where(agree, second, second + count)
+    mirrored = np.where(agree, second + count, second)
+    start, end = np.concatenate([first, first + count]), np.concatenate([other, mirrored])
+    shape = (2 * count, 2 * count)
+    graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=shape)
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 def _repeats(faces: IntArray) -> BoolArray:

@@ -7,6 +7,10 @@ import numpy as np
 from nho.geometry.mesh import FloatArray, IntArray
 
 _FOLD = 0.5  # cosine between two faces at an edge, seen from it: more is folded over
+# Corners in ascending order run along the edge opposite the first and the last from its lower end
+# to its higher, along the other the other way. Two faces that run the same way along an edge have
+# the same angle between their normals as between them, seen from the edge.
+_ALONG = np.array([1.0, -1.0, 1.0])
 
 
 def agreed_triangles(points: FloatArray, proposed: IntArray) -> IntArray:
@@ -23,13 +27,14 @@ def agreed_triangles(points: FloatArray, proposed: IntArray) -> IntArray:
     order = np.lexsort((size, -votes))
     corners, votes = corners[order], votes[order]
     edges, n_edges = _edges(corners, len(points))
-    wings = _wings(points, corners)
-    taken = _taken_at_once(edges, n_edges, wings, votes == 3)
-    count, wing = _state(edges[taken], wings[taken], n_edges)
+    normals = _normals(points, corners)
+    taken = _taken_at_once(edges, n_edges, normals, votes == 3)
+    count, normal = _state(edges[taken], normals[taken], n_edges)
     alive = np.flatnonzero(~taken)
     while len(alive):
         used = count[edges[alive]]
-        folded = (used == 1) & ((wing[edges[alive]] * wings[alive]).sum(axis=2) > _FOLD)
+        between = np.einsum("nex,nx->ne", normal[edges[alive]], normals[alive])
+        folded = (used == 1) & (_ALONG * between > _FOLD)
         alive = alive[(used < 2).all(axis=1) & ~folded.any(axis=1)]
         # Of those that share an edge, the first in the order goes first.
         best = np.full(n_edges, len(corners))
@@ -38,7 +43,7 @@ def agreed_triangles(points: FloatArray, proposed: IntArray) -> IntArray:
         won, alive = alive[wins], alive[~wins]
         taken[won] = True
         np.add.at(count, edges[won].ravel(), 1)
-        wing[edges[won].ravel()] = wings[won].reshape(-1, 3)
+        normal[edges[won].ravel()] = _along_edges(normals[won])
         if not len(won):
             break
     return np.asarray(corners[taken])
@@ -60,39 +65,37 @@ def _edges(corners: IntArray, n: int) -> tuple[IntArray, int]:
     return inverse.reshape(-1, 3), len(unique)
 
 
-def _wings(points: FloatArray, corners: IntArray) -> FloatArray:
-    """(m, 3, 3) unit directions from each edge to the corner opposite, across the edge."""
-    at = points[corners]
-    start, end = at[:, [1, 0, 0]], at[:, [2, 2, 1]]
-    along = end - start
-    along /= np.maximum(np.linalg.norm(along, axis=2, keepdims=True), np.finfo(float).tiny)
-    out = at - start
-    out -= (out * along).sum(axis=2, keepdims=True) * along
-    return np.asarray(
-        out / np.maximum(np.linalg.norm(out, axis=2, keepdims=True), np.finfo(float).tiny)
-    )
+def _normals(points: FloatArray, corners: IntArray) -> FloatArray:
+    """(m, 3) unit normals, by the order of the corners."""
+    a, b, c = (points[corners[:, corner]] for corner in range(3))
+    normals = np.cross(b - a, c - a)
+    length = np.sqrt(np.einsum("nx,nx->n", normals, normals))
+    return np.asarray(normals / np.maximum(length, np.finfo(float).tiny)[:, None])
+
+
+def _along_edges(normals: FloatArray) -> FloatArray:
+    """(3 m, 3) normals as if the corners ran along each edge from its lower to its higher end."""
+    return np.asarray((normals[:, None] * _ALONG[:, None]).reshape(-1, 3))
 
 
 def _taken_at_once(
-    edges: IntArray, n_edges: int, wings: FloatArray, wanted: np.ndarray
+    edges: IntArray, n_edges: int, normals: FloatArray, wanted: np.ndarray
 ) -> np.ndarray:
     """(m,) bool: wanted triangles at whose edges there are at most two, not folded over."""
     count = np.bincount(edges[wanted].ravel(), minlength=n_edges)
     total = np.zeros((n_edges, 3))
-    for corner in range(3):
-        for axis in range(3):
-            total[:, axis] += np.bincount(
-                edges[wanted, corner], wings[wanted, corner, axis], minlength=n_edges
-            )
+    for axis in range(3):
+        values = (normals[wanted, axis, None] * _ALONG).ravel()
+        total[:, axis] = np.bincount(edges[wanted].ravel(), values, minlength=n_edges)
     # The sum of two unit vectors has the length 2 cos(half the angle between them).
     folded = (count == 2) & ((total**2).sum(axis=1) > 2 + 2 * _FOLD)
     bad = (count > 2) | folded
     return np.asarray(wanted & ~bad[edges].any(axis=1))
 
 
-def _state(edges: IntArray, wings: FloatArray, n_edges: int) -> tuple[IntArray, FloatArray]:
-    """Faces at every edge, and the direction to the last of them."""
+def _state(edges: IntArray, normals: FloatArray, n_edges: int) -> tuple[IntArray, FloatArray]:
+    """Faces at every edge, and the normal of the last of them, running along the edge."""
     count = np.bincount(edges.ravel(), minlength=n_edges)
-    wing = np.zeros((n_edges, 3))
-    wing[edges.ravel()] = wings.reshape(-1, 3)
-    return count, wing
+    normal = np.zeros((n_edges, 3))
+    normal[edges.ravel()] = _along_edges(normals)
+    return count, normal

@@ -19,7 +19,7 @@ from nho.problem.alternative import Alternative
 from nho.problem.anchor_diagnosis import diagnose
 from nho.problem.preparation import AnchorsLike, Problem, prepare
 from nho.problem.result import HAS_PARTNER, MatchResult
-from nho.problem.solution import Solution, Solver
+from nho.problem.solution import Solution, Solver, status_of
 from nho.progress import ProgressCallback
 from nho.recipes import paper
 from nho.recipes.guided import recipe as guided
@@ -29,6 +29,7 @@ from nho.settings import GuidedRecipe, PaperRecipe, Settings, preset
 if TYPE_CHECKING:  # imported when it is asked for: most matches need none of it
     from nho.shapes.space import ShapeSpace
 
+DOUBTFUL_SURFACE = "doubtful: points may be joined across gaps"  # status of such a result
 SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided.solve}
 
 
@@ -92,6 +93,7 @@ def match(
         Alternative(each.vertex_map, each.face, each.barycentric, each.region, each.chance)
         for each in others
     ]
+    best = _with_doubts(best, [f"{each.name}: {doubt}" for each in meshes for doubt in each.doubts])
     result = replace(best, alternatives=tuple(alternatives), meshes=meshes)
     if model is None:
         return result
@@ -103,6 +105,18 @@ def match(
     from nho.pipeline.shape_prior import with_prior
 
     return with_prior(result, meshes, model, rematch)
+
+
+def _with_doubts(result: MatchResult, doubts: list[str]) -> MatchResult:
+    """The same, in doubt if one of the surfaces is."""
+    if not doubts:
+        return result
+    others = [result.status] if result.status != "ok" else []
+    return replace(
+        result,
+        status=status_of([DOUBTFUL_SURFACE, *others]),
+        warnings=(*doubts, *result.warnings),
+    )
 
 
 def diagnosing(solver: Solver) -> Solver:
