@@ -138,7 +138,9 @@ def test_without_normals_such_sheets_are_doubted(thin_wall):
     assert not any("noise" in note for note in mesh.notes)  # two walls are not averaged to one
 
 
-def test_a_doubted_surface_makes_a_match_doubtful_with_the_reason_first(piece, whole, pairs):
+def test_a_doubted_surface_makes_a_match_doubtful_with_the_reason_first(piece, whole):
+    chosen = nho.sample_vertices(piece.mesh, 8)
+    pairs = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
     scan = dataclasses.replace(piece.mesh, name="scan", doubts=("its points are too close",))
     result = nho.match(scan, whole, pairs)
     assert result.status == "doubtful: points may be joined across gaps"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from nho.geometry.mesh import Mesh
-from nho.problem.preparation import canonical_order, prepare
+from nho.problem.preparation import prepare
+from nho.problem.prepared_shape import canonical_order
 
 
 @pytest.fixture(scope="module")

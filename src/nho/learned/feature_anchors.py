@@ -20,7 +20,8 @@ from nho.learned.functional_maps import mutual_rows
 from nho.learned.matcher import Features
 from nho.operator.correspondence import local_distortion
 from nho.problem.anchors import FEWEST
-from nho.problem.preparation import PreparedShape, Problem, prepare
+from nho.problem.preparation import Problem, prepare
+from nho.problem.prepared_shape import PreparedShape
 from nho.problem.solution import Solution
 from nho.recipes import paper
 from nho.recipes.guided.anchor_checks import trusted

@@ -11,7 +11,8 @@ from nho.geometry.coarsening import Coarse, coarsened
 from nho.geometry.coverage import coverage, part_within
 from nho.geometry.mesh import Mesh, trusted_mesh
 from nho.pipeline.upsampling import carried_images, facing, located, on_surface
-from nho.problem.preparation import PreparedShape, Problem
+from nho.problem.preparation import Problem
+from nho.problem.prepared_shape import PreparedShape
 from nho.problem.solution import Solution, Solver
 from nho.runtime.parallel import Workers
 from nho.runtime.run import Run

@@ -15,7 +15,8 @@ import numpy as np
 from nho.geometry.alignment import similarity
 from nho.geometry.geodesics import distances_from, edge_graph
 from nho.geometry.sampling import farthest_points
-from nho.problem.preparation import PreparedShape, Problem
+from nho.problem.preparation import Problem
+from nho.problem.prepared_shape import PreparedShape
 
 # How they were chosen: docs/decisions.md.
 _MOST = 25  # anchors that are compared; more tell the same
