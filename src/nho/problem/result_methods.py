@@ -98,8 +98,8 @@ class ResultMethods:
     def matrix(self) -> sp.csr_array:
         """The map as a sparse (n_partial, n_full) matrix of barycentric weights.
 
-        Rows sum to one, or to zero where there is no match: ``result.matrix() @ values_on_full``
-        are values on the partial shape.
+        Rows sum to one, or to zero where there is no match, as where ``overlap`` is below one
+        half: ``result.matrix() @ values_on_full`` are values on the partial shape.
         """
         from nho.transfer.matrices import map_matrix
 
