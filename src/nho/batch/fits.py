@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from nho.batch.cluster import Cluster
 from nho.batch.job import JobOutcome, one_line
-from nho.batch.local import run_local
+from nho.batch.works import run_works
 from nho.errors import InputError, NhoError
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints, project
 from nho.problem.result import MatchResult, holds_result
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.npz import load_arrays
-from nho.runtime.parallel import thread_count
 from nho.shapes.collection import ScanFit, fit_arrays, scan_fit_of
 from nho.shapes.prior import known_weights
 from nho.transfer import fit_template, load_for
@@ -134,16 +131,10 @@ def run_fits(
         for folder in folders
     ]
     failed: dict[str, str] = {}
-    with ExitStack() as stack:
-        if scheduler is not None:
-            cluster = stack.enter_context(closing(Cluster(scheduler, store, lambda note: None)))
-            outcomes = cluster.run(works)
-        else:
-            outcomes = run_local(works, jobs or thread_count(0), None)
-        for outcome in stack.enter_context(closing(outcomes)):
-            if outcome.error:
-                failed[outcome.name] = outcome.error
-            done(outcome, len(works))
+    for outcome in run_works(works, store, jobs, scheduler):
+        if outcome.error:
+            failed[outcome.name] = outcome.error
+        done(outcome, len(works))
     return _collected([work for work in works if work.name not in failed], failed, template, store)
 
 

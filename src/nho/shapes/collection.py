@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -74,8 +76,12 @@ class Judgement:
     reasons: tuple[str, ...]
 
 
-def judged(fits: dict[str, ScanFit]) -> list[Judgement]:
+def judged(
+    fits: dict[str, ScanFit], suspicions: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> list[Judgement]:
     """Every scan, the worst first: distances, coverage, confidence and anchors against the others.
+
+    ``suspicions`` are reasons by name that were found otherwise, as by cycles.
 
     A number is suspicious if it is more than 3.5 robust standard deviations worse than the median
     of the collection. Anchors are compared by their order, so it must be the same for all scans.
@@ -113,6 +119,9 @@ def judged(fits: dict[str, ScanFit]) -> list[Judgement]:
         for anchor in suspect_anchors(fit):
             reasons[row].append(f"anchor {anchor} is far from where the fitted template has it")
             badness[row] += _LIMIT
+        for reason in suspicions.get(name, ()):
+            reasons[row].append(reason)
+            badness[row] += _LIMIT
     found = [
         Judgement(name, float(bad), tuple(why))
         for name, bad, why in zip(names, badness, reasons, strict=True)
@@ -136,5 +145,6 @@ def _robust(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(len(values)), np.ones(len(values))
     log = np.log(np.where(known, values, np.nan))
     middle = np.nanmedian(log)
-    width = max(1.4826 * float(np.nanmedian(np.abs(log - middle))), 0.15)
+    # However alike the others are, less than twice their number is nothing to name.
+    width = max(1.4826 * float(np.nanmedian(np.abs(log - middle))), np.log(2) / _LIMIT)
     return np.nan_to_num((log - middle) / width), np.nan_to_num(np.exp(log - middle), nan=1.0)

@@ -149,6 +149,7 @@ def _maximised(
     q, p = len(before.modes), len(before.mean)
     moments, by_axis = np.zeros((p, (q + 1) ** 2)), np.zeros((3, p, q + 1))
     squares, total, spread = np.zeros(p), np.zeros(p), np.zeros((q, q))
+    average = np.zeros(q)
     for start in range(0, len(shapes), _BLOCK):
         block = range(start, min(start + _BLOCK, len(shapes)))
         known = np.stack([np.asarray(weights[i], dtype=np.float64) for i in block])
@@ -161,6 +162,7 @@ def _maximised(
             seconds.append(np.outer(firsts[-1], firsts[-1]))
             seconds[-1][:q, :q] += found.covariance
             spread += seconds[-1][:q, :q] / len(shapes)
+            average += found.scores / len(shapes)
         moments += known.T @ np.stack(seconds).reshape(len(block), -1)
         for axis in range(3):
             by_axis[axis] += (known * aligned[:, :, axis]).T @ np.stack(firsts)
@@ -177,7 +179,11 @@ def _maximised(
         (before.areas @ np.maximum(left, 0)) / (3 * max(float(before.areas @ total), _LEAST))
     )
     noise = max(noise, LEAST_NOISE * float(before.variances[0]))
-    return _orthogonal(solved[:, :q].transpose(1, 0, 2), solved[:, q], spread, noise, before)
+    loadings = solved[:, :q].transpose(1, 0, 2)
+    # Parts of shapes do not tell mean and scores apart well: scores have the mean 0.
+    mean = solved[:, q] + np.tensordot(average, loadings, axes=1)
+    spread -= np.outer(average, average)
+    return _orthogonal(loadings, mean, spread, noise, before)
 
 
 def _orthogonal(

@@ -13,9 +13,9 @@ from nho.batch.summary import SUMMARY, SummaryRow, write_summary
 from nho.errors import InputError
 from nho.problem.result import DESCRIPTION
 from nho.report.result_folder import write_outputs
+from nho.report.thumbnail import thumbnail
 from nho.runtime.input_file import read_text
 from nho.studio.outcome import MatchOutcome
-from nho.studio.thumbnail import thumbnail
 
 _NUMBERS = {"seconds": float, "mean_confidence": float}
 _LARGEST = 64 * 2**20  # bytes of a summary
