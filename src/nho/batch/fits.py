@@ -22,6 +22,9 @@ from nho.shapes.prior import known_weights
 from nho.transfer import fit_template, load_for
 
 _MEMORY = 2000  # bytes a vertex of both meshes, about
+# Weight of vertices that the template alone places. Of halves, whose poses are open, nothing else
+# says that the rest does not swing about.
+_PREDICTED = 0.01
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def fit_of_result(folder: Path) -> ScanFit:
     fit = fit_template(result, partial, full)
     return ScanFit(
         positions=fit.mesh.vertices,
-        weights=known_weights(result, partial, full, fit),
+        weights=known_weights(result, partial, full, fit, _PREDICTED),
         distance=np.nanmedian(fit.distance) if fit.on_scan.any() else np.nan,
         scan_distance=_scan_to_fit(partial, fit.mesh),
         scan_size=fit.scan_size,

@@ -22,7 +22,7 @@ class ScanFit:
     positions : (p, 3) float array
         In the unit of the scan.
     weights : (p,) float array
-        How well every vertex is known: the confidence on the scan, 0 elsewhere.
+        How well every vertex is known: the confidence on the scan, 0.01 elsewhere.
     distance, scan_distance : float
         Median distance from the fitted template to the scan where it covers it, and from the scan
         to the fitted template.

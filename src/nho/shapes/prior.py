@@ -12,11 +12,13 @@ from nho.transfer import Fit, Transfer
 _LEAST = 0.05  # weight of a vertex on the scan, however low its confidence
 
 
-def known_weights(result: MatchResult, partial: Mesh, full: Mesh, fit: Fit) -> FloatArray:
-    """(n_full,) how well a fit knows every vertex: the confidence on the scan, 0 elsewhere."""
+def known_weights(
+    result: MatchResult, partial: Mesh, full: Mesh, fit: Fit, elsewhere: float = 0.0
+) -> FloatArray:
+    """(n_full,) how well a fit knows every vertex: the confidence where it is on the scan."""
     confidence = Transfer(result, partial, full, "partial").vertices(result.confidence).values
     trust = np.clip(np.nan_to_num(confidence, nan=_LEAST), _LEAST, 1.0)
-    return np.asarray(np.where(fit.on_scan, trust, 0.0))
+    return np.asarray(np.where(fit.on_scan, trust, elsewhere))
 
 
 def estimate_from_fit(
