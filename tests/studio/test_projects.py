@@ -17,11 +17,11 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut
 from nho.io.attributes import COLOUR, Attributes, Texture
 from nho.report.result_folder import write_outputs
+from nho.report.thumbnail import thumbnail
 from nho.studio import Studio
 from nho.studio.chosen_look import checked_look
 from nho.studio.opening import open_place, opens_alone
 from nho.studio.project import read_project
-from nho.studio.thumbnail import thumbnail
 from tests.studio.paired import open_pair, true_marks
 from tests.studio.test_placements import found
 
