@@ -100,3 +100,15 @@ def test_far_and_sure_have_different_scales_of_colour(page: Any) -> None:
     page.wait_for_function("() => /0 .* units/.test(document.querySelector('#legend').textContent)")
     far = page.locator("#legend .scale").evaluate("(one) => getComputedStyle(one).background")
     assert sure != far
+
+
+def test_a_search_is_not_called_a_match(page: Any) -> None:
+    words = page.evaluate(
+        """() => [[], nhoStudio.state().pairs].map((pairs) => {
+          const job = { done: 0, next: 0.1, elapsed: 0, steps: 1, words: "", stage: "" };
+          Object.assign(job, { loss: null, left: null });
+          panel.showJob({ ...nhoStudio.state(), job, pairs }, true);
+          return document.querySelector("#match").textContent;
+        })"""
+    )
+    assert words == ["Searching…", "Matching…"]

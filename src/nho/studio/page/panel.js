@@ -84,7 +84,7 @@ const panel = {
     find("#job").hidden = !job;
     find("#match").disabled = Boolean(job) || !ready;
     find("#match").title = ready ? "Match (M)" : `Needs both shapes and ${fewest} pairs`;
-    find("#match").textContent = job ? "Matching…" : "Match";
+    find("#match").textContent = !job ? "Match" : some ? "Matching…" : "Searching…"; // for anchors
     if (!job) return;
     panel.bar.to(job);
     const round = job.steps > 1 ? ` ${job.step}/${job.steps}` : "";
