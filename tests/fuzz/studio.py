@@ -11,13 +11,17 @@ from unittest import mock
 import numpy as np
 
 from nho.errors import InputError
+from nho.io.attributes import Attributes, Texture
+from nho.report.textures import MOST_PIXELS, page_image
 from nho.studio import routes
 from nho.studio.autosave import Autosave
+from nho.studio.chosen_look import checked_look
 from nho.studio.handler import decoded
 from nho.studio.marks import Mark, Marks
 from nho.studio.project import read_project
 from nho.studio.session import Session
 from nho.studio.shape import ShownShape
+from nho.studio.thumbnail import png
 from tests.fuzz import seeds
 from tests.fuzz.target import Scratch, Target, serving
 
@@ -90,6 +94,17 @@ def _projects() -> Callable[[bytes], object]:
     return serving(path, read)
 
 
+def _look(data: bytes) -> None:
+    """How a page, or a project, says that it shows the shapes."""
+    json.dumps(checked_look(decoded(data)), allow_nan=False)
+
+
+def _image(data: bytes) -> None:
+    """An image of a texture; it is never decoded here if a browser can do that."""
+    shown = page_image(Texture("skin.png", data))
+    assert 0 < shown.width * shown.height <= MOST_PIXELS
+
+
 def studio_targets() -> dict[str, Target]:
     """By name."""
     scratch = Scratch()
@@ -101,8 +116,18 @@ def studio_targets() -> dict[str, Target]:
     ends = {"start": ray, "end": ray}
     session = Session(scratch.path, lambda event: None)
     session.open("partial", seeds.PARTIAL)
-    session.open("full", seeds.FULL)
+    skin = png(np.full((3, 5, 4), 200, dtype=np.uint8))
+    uv = np.linspace(0, 1, 6 * seeds.FULL.n_faces).reshape(-1, 3, 2)
+    labels = {"part": np.arange(seeds.FULL.n_vertices)}
+    textured = Attributes(vertex=labels, uv=uv, textures=(Texture("skin.png", skin),))
+    session.open("full", seeds.FULL, textured)
+    camera = {"rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1], "pan": [0, 0], "zoom": 2.5}
+    look = {"view": "shape", "own": True, "cut": {"full": 40}, "cameras": {"partial": camera}}
+    session.show_as(look)
+    jpeg = b"\xff\xd8\xff\xe0\0\4ab\xff\xc0\0\x11\x08\0\5\0\7\3" + bytes(20)
     return {
+        "studio-look": Target(".json", _look, (json.dumps(look).encode(),)),
+        "studio-image": Target(".png", _image, (skin, jpeg)),
         "studio-project": Target(".nho", _projects(), (session.project(),)),
         "studio-marks": Target(".json", _autosave(), (Path(saved.path).read_bytes(),)),
         "studio-message": Target(
