@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
+from nho.studio.thumbnail import png
 
 from nho.errors import InputError
 from nho.io.attributes import Attributes, Texture
@@ -21,7 +22,6 @@ from nho.studio.marks import Mark, Marks
 from nho.studio.project import read_project
 from nho.studio.session import Session
 from nho.studio.shape import ShownShape
-from nho.studio.thumbnail import png
 from tests.fuzz import seeds
 from tests.fuzz.target import Scratch, Target, serving
 
