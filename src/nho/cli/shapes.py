@@ -23,6 +23,7 @@ from nho.io.landmarks import Specimens, read_landmarks
 from nho.runtime.input_protection import InputFiles
 from nho.shapes.collection import ScanFit, judged
 from nho.shapes.folder import check_shapes_folder, write_shapes
+from nho.shapes.sliding import slide
 from nho.shapes.space import ShapeSpace
 from nho.transfer import carry_landmarks, load_for
 
@@ -44,6 +45,12 @@ def shapes_command(
     ] = None,
     predict: Annotated[
         bool, typer.Option("--predict", help="Predict landmarks where a scan has nothing.")
+    ] = False,
+    sliding: Annotated[
+        bool,
+        typer.Option(
+            "--slide", help="Slide vertices along their surfaces, to the least bending energy."
+        ),
     ] = False,
     symmetric: Annotated[
         bool,
@@ -105,6 +112,8 @@ def shapes_command(
             folders, template, Path(scratch), jobs=jobs, scheduler=scheduler, done=done
         )
         fits = collection.fits
+        if sliding:
+            slide(collection.positions, template, collection.weights)
         space = ShapeSpace.fit(
             collection.positions,
             template,

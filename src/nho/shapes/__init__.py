@@ -5,6 +5,7 @@
 >>> space.scores, space.variances, space.mesh([1.0, -0.5])         # doctest: +SKIP
 """
 
+from nho.shapes.sliding import slide
 from nho.shapes.space import Estimate, ShapeSpace
 
-__all__ = ["Estimate", "ShapeSpace"]
+__all__ = ["Estimate", "ShapeSpace", "slide"]

@@ -27,13 +27,13 @@ def checked_shapes(
     return shapes, known, names
 
 
-def spread_vertices(areas: np.ndarray) -> np.ndarray:
-    """Vertices that poses and scores are found from, drawn by the area around them."""
-    if len(areas) <= SPREAD:
+def spread_vertices(areas: np.ndarray, count: int = SPREAD) -> np.ndarray:
+    """So many vertices that stand for all, drawn by the area around them."""
+    if len(areas) <= count:
         return np.arange(len(areas))
     used = int(np.count_nonzero(areas))
     random = np.random.default_rng(0)
-    chosen = random.choice(len(areas), min(SPREAD, used), replace=False, p=areas)
+    chosen = random.choice(len(areas), min(count, used), replace=False, p=areas)
     return np.sort(chosen)
 
 

@@ -65,7 +65,7 @@ def _load(name: str, path: Path, full_path: Path) -> AnnotatedPair:
     seed = zlib.crc32(name.encode())
     cut = _cut(head, landmarks, seed)
     count = int(_FEWER * head.n_vertices * cut.mesh.area / head.area)
-    partial = _meshed_anew(cut.mesh, count, np.random.default_rng(seed))
+    partial = meshed_anew(cut.mesh, count, np.random.default_rng(seed))
     on_cut, _ = project(cut.mesh, partial.vertices)
     points = SurfacePoints(cut.face_of_parent[on_cut.face], on_cut.barycentric)
     truth = GroundTruth(points, cut.kept_vertices)
@@ -83,7 +83,7 @@ def _cut(head: Mesh, landmarks: np.ndarray, seed: int) -> Cut:
     return cut_by_plane(head, normal, keep_area=random.uniform(0.45, 0.75))
 
 
-def _meshed_anew(mesh: Mesh, count: int, random: np.random.Generator) -> Mesh:
+def meshed_anew(mesh: Mesh, count: int, random: np.random.Generator) -> Mesh:
     """The same surface with about ``count`` vertices: old ones, and random points of edges."""
     start, end = mesh.vertices[mesh.edges].swapaxes(0, 1)
     vertices = np.vstack(
