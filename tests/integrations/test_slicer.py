@@ -1,10 +1,13 @@
 """The module's logic on real nodes of 3D Slicer; `slicer-core` has an environment of its own."""
+# ruff: noqa: N802, N803, N815 (names of Qt)
 
 from __future__ import annotations
 
-import ast
+import contextlib
+import importlib
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,15 +118,111 @@ def test_a_transformed_model_is_refused_with_the_remedy(logic, pair, scene):
         logic.match(scan, template)
 
 
-def test_the_panel_calls_what_the_logic_has(logic):
-    tree = ast.parse((MODULE / "NhoMatch.py").read_text(encoding="utf-8"))
-    called = {
-        node.func.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Call)
-        and getattr(node.func.value.func, "attr", "") == "logic"
+class Widget:
+    """A stand-in for any widget of Qt: what is set is kept, children are collected."""
+
+    def __init__(self, text=""):
+        self.text, self.children, self.node = text, [], None
+
+    def connect(self, signal, act):
+        assert signal == "clicked()"
+        self.press = act
+
+    def addRow(self, label, child):
+        self.children.append((label, child))
+
+    def addWidget(self, child):
+        self.children.append((child.text, child))
+
+    addLayout = addWidget
+
+    def addStretch(self, factor):
+        pass
+
+    def setMRMLScene(self, scene):
+        self.scene = scene
+
+    def currentNode(self):
+        return self.node
+
+
+@pytest.fixture
+def panel(monkeypatch, logic, scene):
+    """The module's panel on a real scene; `slicer-core` has no window, so Qt has a stand-in."""
+    messages = []
+
+    @contextlib.contextmanager
+    def with_error_display(text, waitCursor=False):
+        try:
+            yield
+        except Exception as error:
+            messages.append(f"{text} {error}")
+
+    class Module:
+        def __init__(self, parent=None):
+            self.layout = Widget()
+
+        def setup(self):
+            pass
+
+    names = "ScriptedLoadableModule", "ScriptedLoadableModuleWidget", "ScriptedLoadableModuleLogic"
+    util = SimpleNamespace(
+        tryWithErrorDisplay=with_error_display,
+        showStatusMessage=messages.append,
+        warningDisplay=messages.append,
+    )
+    modules = {
+        "qt": SimpleNamespace(QFormLayout=Widget, QPushButton=Widget),
+        "slicer": SimpleNamespace(qMRMLNodeComboBox=Widget, mrmlScene=scene, util=util),
+        "slicer.ScriptedLoadableModule": SimpleNamespace(**dict.fromkeys(names, Module)),
     }
-    assert called == {"match", "carry_points", "fit"}
-    assert all(callable(getattr(logic, name)) for name in called)
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.delitem(sys.modules, "NhoMatch", raising=False)
+    panel = importlib.import_module("NhoMatch").NhoMatchWidget()
+    panel.setup()
+    monkeypatch.delitem(sys.modules, "NhoMatch")
+    return panel, messages
+
+
+def press(panel, text):
+    buttons = {name: child for name, child in panel.layout.children if name}
+    buttons[text].press()
+
+
+def test_the_panel_matches_carries_and_fits_what_is_chosen(panel, pair, scene, piece):
+    panel, messages = panel
+    chosen = panel.scan, panel.template, panel.scanPoints, panel.templatePoints
+    for selector, node in zip(chosen, pair, strict=True):
+        assert node.GetClassName() in selector.nodeTypes and selector.scene is scene
+        selector.node = node
+    press(panel, "Match")
+    assert messages == [repr(panel.result)]
+    assert (point_array(pair[0], "nho_vertex") == piece.vertex_of_parent).mean() > 0.9
+    press(panel, "Carry the template's points to the scan")
+    carried = scene.GetFirstNodeByName("carried")
+    assert carried.GetNumberOfControlPoints() == pair[3].GetNumberOfControlPoints()
+    press(panel, "Fit the template to the scan")
+    fitted = scene.GetFirstNodeByName("fitted template")
+    assert fitted.GetPolyData().GetNumberOfPoints() == pair[1].GetPolyData().GetNumberOfPoints()
+    assert len(messages) == 1
+
+
+def test_the_panel_asks_for_a_match_first_and_adds_nothing(panel, scene):
+    panel, messages = panel
+    before = scene.GetNumberOfNodes()
+    press(panel, "Carry the template's points to the scan")
+    press(panel, "Fit the template to the scan")
+    assert messages == [
+        "Nothing was carried. press Match first",
+        "Nothing was fitted. press Match first",
+    ]
+    assert scene.GetNumberOfNodes() == before
+
+
+def test_the_panel_shows_what_makes_a_match_doubtful(panel, pair, monkeypatch, logic):
+    panel, messages = panel
+    doubtful = SimpleNamespace(status="doubtful: look", warnings=("the anchors are mirrored",))
+    monkeypatch.setattr(logic, "match", lambda *nodes: doubtful)
+    press(panel, "Match")
+    assert messages[-1] == "doubtful: look\n\nthe anchors are mirrored"

@@ -71,21 +71,31 @@ class NhoMatchWidget(ScriptedLoadableModuleWidget):
                 self.templatePoints.currentNode(),
             )
             slicer.util.showStatusMessage(repr(self.result))
-            for warning in self.result.warnings:
-                print(warning)
+            if self.result.warnings:
+                slicer.util.warningDisplay("\n\n".join([self.result.status, *self.result.warnings]))
 
     def onCarry(self):  # noqa: N802
         """All points of the template's list, on the scan."""
-        with slicer.util.tryWithErrorDisplay("Match first.", waitCursor=True):
+        with slicer.util.tryWithErrorDisplay("Nothing was carried.", waitCursor=True):
+            result, points = self._matched(), self.templatePoints.currentNode()
+            if points is None:
+                raise ValueError("choose the points on the template")
             target = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLMarkupsFiducialNode", "carried")
-            self.logic().carry_points(self.result, self.templatePoints.currentNode(), target)
+            self.logic().carry_points(result, points, target)
 
     def onFit(self):  # noqa: N802
         """The fitted template as a new model."""
-        with slicer.util.tryWithErrorDisplay("Match first.", waitCursor=True):
+        with slicer.util.tryWithErrorDisplay("Nothing was fitted.", waitCursor=True):
+            result = self._matched()
             target = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLModelNode", "fitted template")
-            self.logic().fit(self.result, self.template.currentNode(), target)
+            self.logic().fit(result, self.template.currentNode(), target)
             target.CreateDefaultDisplayNodes()
+
+    def _matched(self):
+        """The result, before anything is added to the scene."""
+        if self.result is None:
+            raise ValueError("press Match first")
+        return self.result
 
     def logic(self):
         """The functions of the module."""
