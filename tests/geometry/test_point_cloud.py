@@ -95,6 +95,13 @@ def test_too_few_points_are_refused():
         mesh_of_points(np.eye(4)[:, :3], "scan")
 
 
+def test_points_that_are_no_surface_are_refused():
+    with pytest.raises(InputError, match="^scan: 1 points and no faces"):
+        mesh_of_points(np.ones((50, 3)), "scan")
+    with pytest.raises(InputError, match="^scan: its points lie on a line"):
+        mesh_of_points(np.outer(np.arange(50), [1, 0, 0]), "scan")
+
+
 def test_clouds_are_matched_like_meshes_in_the_order_of_the_points(piece, whole):
     order = np.random.default_rng(1).permutation(whole.n_vertices)
     chosen = nho.sample_vertices(piece.mesh, 8)

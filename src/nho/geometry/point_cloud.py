@@ -4,8 +4,9 @@ Each point proposes the triangles around it, those of the Delaunay triangulation
 on its tangent plane. What three corners propose is a triangle; the rest fills in, the most
 agreed and smallest first, where edges still lack a face. Once the surface is there, its normals say
 where two sheets face each other, and the points there propose again without those of the other
-sheet; normals of the user say so at once. No point is moved, added or reordered, except that noise
-across the surface is taken out before the points are joined. Far-off points get no triangle.
+sheet and without triangles that stand up between them; normals of the user say so at once. No point
+is moved, added or reordered, except that noise across the surface is taken out before the points
+are joined. Far-off points get no triangle.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from nho.geometry.point_normals import (
     signed_normals,
     unit_or_zero,
 )
-from nho.geometry.point_stars import facing_away, star_triangles
+from nho.geometry.point_stars import facing_away, stands_up, star_triangles
 from nho.geometry.triangle_votes import agreed_triangles
 from nho.io.meshes.polygons import equal_points
 
@@ -40,7 +41,7 @@ _FEWEST = 10  # points
 _OUTLIER = 4.0  # times farther from its neighbours than these from theirs
 _NOISE = 0.3  # of the distance between neighbours: below this, points stay where they are
 _SAMPLE = 2_000  # points that the noise is measured at
-_PASSES = 2  # over points where sheets face each other
+_PASSES = 3  # over points where sheets face each other
 _FEW = 0.0005  # share of such points that is not worth a pass
 # Heights of noise above a fitted surface have a kurtosis of 2.2 to 2.8, whatever noise it is; those
 # of two walls have less where the walls are close, and more where most neighbours are on one.
@@ -114,16 +115,16 @@ def mesh_of_points(
         otherwise the side away from the centre is outside.
     """
     points = checked_vertices(points, name)
-    if len(points) < _FEWEST:
-        raise InputError(
-            f"{name}: {len(points)} points and no faces are no surface; give at least {_FEWEST}"
-        )
     if normals is not None and np.shape(normals) != points.shape:
         raise InputError(
             f"{name}: the normals have shape {np.shape(normals)} for {len(points)} points; give "
             "one for each"
         )
     first, _ = equal_points(points)
+    if len(first) < _FEWEST:
+        raise InputError(
+            f"{name}: {len(first)} points and no faces are no surface; give at least {_FEWEST}"
+        )
     first = first[cKDTree(points[first]).indices]  # close points close in memory: twice as fast
     cloud = _Cloud.of(points[first], None if normals is None else np.asarray(normals)[first])
     stray, noise = _outliers(cloud), _noise(cloud)
@@ -138,6 +139,10 @@ def mesh_of_points(
         )
         cloud = _Cloud.of(_smoothed(cloud), cloud.normals)
     faces = _joined(cloud)
+    if not len(faces):
+        raise InputError(
+            f"{name}: its points lie on a line and are no surface; give a scan or a mesh"
+        )
     doubtful = noise.share > _TWO_WALLS and not noise.plausible or _torn(cloud, faces) > _TORN
     vertices = points.copy()
     vertices[first] = cloud.points
@@ -212,6 +217,8 @@ def _joined(cloud: _Cloud) -> IntArray:
     if outwards is not None:
         normals = signed_normals(normals, outwards, index)
     stars = _stars(points, normals, everywhere, index, signed)
+    if not len(stars):
+        return stars
     faces = oriented_faces(points, agreed_triangles(points, stars), outwards)
     for _ in range(0 if signed else _PASSES):
         # The surface knows better than the planes through neighbours which way normals point.
@@ -222,7 +229,9 @@ def _joined(cloud: _Cloud) -> IntArray:
             break
         renewed = _stars(points, normals, np.flatnonzero(unsure), index, True)
         stars = np.concatenate([stars[~unsure[stars[:, 0]]], renewed])
-        faces = oriented_faces(points, agreed_triangles(points, stars))
+        bridge = np.flatnonzero(unsure[stars].any(axis=1))
+        bridge = bridge[stands_up(points, normals, stars[bridge])]
+        faces = oriented_faces(points, agreed_triangles(points, np.delete(stars, bridge, axis=0)))
     return with_all_points(points, faces)
 
 

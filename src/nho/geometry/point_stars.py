@@ -15,6 +15,7 @@ import numpy as np
 from nho.geometry.mesh import FloatArray, IntArray
 
 _STEEP = 0.8  # of its distance: a neighbour farther off the tangent plane is on another sheet
+_UPRIGHT = 0.4  # cosine between the normals of a triangle and of a corner: less is a bridge
 _LAST = 9.0  # radians, behind every angle
 _WIDEST = np.pi * 0.9  # angle of a triangle at the point: wider ones bridge a gap
 
@@ -60,6 +61,16 @@ def facing_away(normals: FloatArray, rows: IntArray, index: IntArray) -> np.ndar
     """(r, k) bool: the neighbour's normal points away from that of the point."""
     cosine: FloatArray = np.einsum("nx,nkx->nk", normals[rows], normals[index])
     return np.asarray(cosine < 0)
+
+
+def stands_up(points: FloatArray, normals: FloatArray, triangles: IntArray) -> np.ndarray:
+    """(m,) bool: the triangle lies far off the tangent plane of one of its corners."""
+    a, b, c = (points[triangles[:, corner]] for corner in range(3))
+    across = np.cross(b - a, c - a)
+    height = np.einsum("mx,mcx->mc", across, normals[triangles])
+    height *= np.sign(height.sum(axis=1, keepdims=True))
+    length = np.sqrt(np.einsum("mx,mx->m", across, across))
+    return np.asarray(height.min(axis=1) <= _UPRIGHT * length)
 
 
 def _on_tangent_planes(offsets: FloatArray, normals: FloatArray) -> tuple[FloatArray, np.ndarray]:
