@@ -38,6 +38,7 @@ from nho.io.meshes.polygons import equal_points
 _NEIGHBOURS = 16
 _NOISY_NEIGHBOURS = 24  # to average over
 _FEWEST = 10  # points
+_THINNEST = 1e-7  # width over length: less is a line
 _OUTLIER = 4.0  # times farther from its neighbours than these from theirs
 _NOISE = 0.3  # of the distance between neighbours: below this, points stay where they are
 _SAMPLE = 2_000  # points that the noise is measured at
@@ -124,6 +125,11 @@ def mesh_of_points(
     if len(first) < _FEWEST:
         raise InputError(
             f"{name}: {len(first)} points and no faces are no surface; give at least {_FEWEST}"
+        )
+    extents = np.linalg.svd(points[first] - points[first].mean(axis=0), compute_uv=False)
+    if extents[1] <= _THINNEST * extents[0]:
+        raise InputError(
+            f"{name}: its points lie on a line and are no surface; give a scan or a mesh"
         )
     first = first[cKDTree(points[first]).indices]  # close points close in memory: twice as fast
     cloud = _Cloud.of(points[first], None if normals is None else np.asarray(normals)[first])
@@ -217,8 +223,6 @@ def _joined(cloud: _Cloud) -> IntArray:
     if outwards is not None:
         normals = signed_normals(normals, outwards, index)
     stars = _stars(points, normals, everywhere, index, signed)
-    if not len(stars):
-        return stars
     faces = oriented_faces(points, agreed_triangles(points, stars), outwards)
     for _ in range(0 if signed else _PASSES):
         # The surface knows better than the planes through neighbours which way normals point.
