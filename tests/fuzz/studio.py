@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
-from nho.studio.thumbnail import png
 
 from nho.errors import InputError
 from nho.io.attributes import Attributes, Texture
 from nho.report.textures import MOST_PIXELS, page_image
+from nho.report.thumbnail import png
 from nho.studio import routes
 from nho.studio.autosave import Autosave
 from nho.studio.chosen_look import checked_look
