@@ -80,8 +80,15 @@ def test_the_scan_whose_ways_all_go_wrong_is_blamed():
     bad = [cycle("b", "c", 0.4, MIRRORED), cycle("c", "d", 0.3), cycle("c", "a", 0.3)]
     found = suspicions([*fine, *bad])
     assert list(found) == ["c"] and len(found["c"]) == 3
-    assert "mirrored against a direct match with b" in found["c"][0]
+    assert "a direct match with b says that it is mirrored" in found["c"][0]
     assert suspicions([*fine, cycle("a", "b", float("nan"))]) == {}
+
+
+def test_direct_matches_that_mostly_disagree_accuse_nobody():
+    bad = [cycle(a, b, 0.4, TURNED) for a, b in (("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"))]
+    assert suspicions([*bad, cycle("a", "c")]) == {}
+    fine = [cycle(a, b) for a, b in (("a", "c"), ("b", "d"), ("a", "e"), ("b", "e"))]
+    assert suspicions([*fine, cycle("a", "b", 0.4)]) == {}  # one way of several: the direct match
 
 
 def test_a_scan_that_does_not_come_back_is_named():

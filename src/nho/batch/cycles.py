@@ -29,6 +29,7 @@ from nho.runtime.atomic_file import write_whole
 from nho.runtime.npz import load_arrays
 from nho.transfer import SurfaceMap, cycle_errors, load_for
 
+_SURE = 0.9  # chance that a direct match lies right, from which it may speak against others
 _FEWEST = 20  # points that both ways lead to
 _FAR = 0.05  # sqrt(area): the ways differ by more than the maps are ever off
 _MEMORY = 60  # bytes for one of a template's file
@@ -122,7 +123,7 @@ def cycle_between(first: Path, second: Path) -> Cycle:
     if (through.face >= 0).sum() < _FEWEST:
         return Cycle(first.name, second.name, float("nan"), share, NONE)
     direct = match(there.partial, other.partial, "auto")
-    if direct.status != "ok":
+    if direct.status != "ok" or direct.chance < _SURE or direct.alternatives:
         return Cycle(first.name, second.name, float("nan"), share, NONE)
     return compared(first.name, second.name, direct, through, other.partial)
 

@@ -17,14 +17,15 @@ from nho.report.thumbnail import thumbnail
 from nho.shapes.collection import Judgement, ScanFit
 
 _FAR = 0.03  # sqrt(area): median distance between two ways that nobody should accept
+_FEWEST, _MOST = 2, 0.5  # ways that must go wrong, and share of all that may
 _TIMES = 3.0  # of what is usual for cycles of its kind
 
 
 def suspicions(cycles: Sequence[Cycle]) -> dict[str, list[str]]:
     """What cycles say against scans, by name.
 
-    A way between two scans that goes wrong is a fault of one of them: the one whose other ways go
-    wrong as well, or both if that does not tell.
+    A way between two scans that goes wrong is a fault of one of them, or of the direct match. So a
+    scan is named if all of its ways go wrong, two at least, and most ways of the others are fine.
     """
     found: dict[str, list[str]] = defaultdict(list)
     back, across = ([each for each in cycles if bool(each.second) is two] for two in (False, True))
@@ -33,16 +34,17 @@ def suspicions(cycles: Sequence[Cycle]) -> dict[str, list[str]]:
             f"there and back it misses itself by {100 * each.error:.1f} % of the root of its area"
         )
     bad = _bad(across)
-    share = {
-        name: np.mean([each in bad for each in across if name in (each.first, each.second)])
-        for name in {name for each in across for name in (each.first, each.second)}
-    }
-    for each in bad:
-        worst = max(share[each.first], share[each.second])
-        for name, other in ((each.first, each.second), (each.second, each.first)):
-            if share[name] == worst:
-                how = f"{each.flip} against" if each.flip else "at odds with"
-                found[name].append(f"its match is {how} a direct match with {other}")
+    known = [each for each in across if np.isfinite(each.error)]
+    if len(bad) > _MOST * len(known):
+        return dict(found)  # shapes that direct matches cannot tell
+    for name in {name for each in bad for name in (each.first, each.second)}:
+        ways = [each for each in known if name in (each.first, each.second)]
+        if len(ways) < _FEWEST or any(each not in bad for each in ways):
+            continue
+        for each in ways:
+            other = each.second if each.first == name else each.first
+            how = f"is {each.flip}" if each.flip else "lies elsewhere"
+            found[name].append(f"a direct match with {other} says that it {how}")
     return dict(found)
 
 
@@ -79,7 +81,7 @@ def render_review(
         suspicious=sum(bool(each.reasons) for each in judgements),
         cycled=bool(back),
         notes=notes,
-        percent=lambda value: "" if np.isnan(value) else f"{100 * value:.1f} %",
+        percent=lambda value: "" if np.isnan(value) else f"{100 * value:.2g} %",
     )
     return str(text.encode("utf-8", "replace").decode("utf-8"))
 
