@@ -78,6 +78,10 @@ def test_textures_labels_tables_and_the_look_come_back_from_inside_a_project(
     np.testing.assert_array_equal(
         session.data["partial"].vertex["thickness"], table.vertex["thickness"]
     )
+    session.show_as({"view": "misfit", "version": 0})  # of a page that has not got the project yet
+    assert session.look == look
+    session.show_as({"view": "misfit", "version": 1})
+    assert session.look == {"view": "misfit"}
     camera = {"rotation": [1, 0, 0, 0, 1, 0, 0, 0, 1], "pan": [0, 0], "zoom": 2}
     session.show_as({"view": "shape", "cameras": {"full": camera}})
     session.open("full", whole)  # another shape is not looked at from there

@@ -124,9 +124,16 @@ class Session(SessionState):
         self.open(side, named, shape.attributes.replace(uv=None if uv is None else uv[:, FLIPPED]))
 
     def show_as(self, look: dict[str, Any]) -> None:
-        """Remember how a page shows the shapes, for the project."""
+        """Remember how a page shows the shapes, for the project.
+
+        With a ``version``, only if no project has brought its own look since the page got that one.
+        """
+        given = dict(look)
+        version = given.pop("version", None)
         with self._lock:
-            self.look = checked_look(look)
+            checked = checked_look(given)
+            if version is None or version == self._look_version:
+                self.look = checked
 
     def place(
         self, side: Side, origin: FloatArray, direction: FloatArray, key: int | None = None

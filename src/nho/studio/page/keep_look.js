@@ -17,7 +17,7 @@ class KeptLook {
 
   async send() {
     clearTimeout(this.waiting);
-    await server.post("look", this.taken());
+    await server.post("look", { version: this.version, ...this.taken() });
   }
 
   taken() {
