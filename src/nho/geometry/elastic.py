@@ -15,6 +15,7 @@ from nho.geometry.spectrum import cotangents
 
 # Weights outside this range belong to slivers; clipped, every local step stays well posed.
 _WEIGHT_RANGE = (0.05, 5.0)
+_FREE = 1e-6  # share of the hold that is left where a surface is let go: pieces without any stay
 
 
 class Elastic:
@@ -64,6 +65,26 @@ class Elastic:
         around = self._beside @ np.concatenate([rotations[:, :, axis] for axis in range(3)])
         right: FloatArray = 0.5 * (own + around)
         return right
+
+    def released(self, positions: np.ndarray, held: np.ndarray) -> np.ndarray:
+        """(n, 3) where the surface comes to rest if only some vertices of a pose are held.
+
+        Rotations go on harmonically from what is held (Zayer et al. 2005, harmonic guidance), so
+        two solves with one factorisation do for what would take many elastic steps.
+
+        Parameters
+        ----------
+        positions : (n, 3) float array
+            The pose.
+        held : (n,) bool array
+            Vertices that stay where they are.
+        """
+        weights = self.unit * np.where(held, 1.0, _FREE)
+        solver, n = self.solver(weights), len(positions)
+        of_pose = self.rotations(positions).reshape(n, 9)
+        rotations = nearest_rotations(solver.solve(weights[:, None] * of_pose).reshape(n, 3, 3))
+        right = self.local_step(positions, rotations) + weights[:, None] * positions
+        return solver.solve(right)
 
     def distortion(
         self, positions: np.ndarray, smoothing: int = 2, rotations: np.ndarray | None = None

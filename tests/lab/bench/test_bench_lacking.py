@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nho.lab.bench.datasets import FAMILIES
-from nho.lab.bench.datasets.family import LACKING
+from nho.lab.bench.datasets.family import FOREIGN, LACKING
 from nho.lab.bench.studies import STUDIES, StudyRequest
 
 
@@ -37,5 +37,5 @@ def test_what_lay_there_has_no_partner_and_the_others_keep_theirs(pairs):
 def test_the_study_of_overlap_sees_families_with_missing_partners_alone():
     request = StudyRequest(None, ("synthetic",), quick=True)
     tasks = STUDIES["overlap"].tasks(request)
-    assert {task.family for task in tasks} == {LACKING["synthetic"]}
+    assert {task.family for task in tasks} == {LACKING["synthetic"], FOREIGN["synthetic"]}
     assert {task.changes for task in tasks} == {(), ("overlap=false",)}

@@ -36,7 +36,7 @@ from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, where_to_add
 from nho.recipes.guided.first_pose import Pose, first_pose
-from nho.recipes.guided.overlap import fit_of, has_partner, overlap
+from nho.recipes.guided.overlap import has_partner, overlap
 from nho.recipes.guided.placement import (
     DOUBTFUL,
     anchor_signals,
@@ -51,6 +51,9 @@ from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
 _WORTH_BENDING = 0.01  # share of the area without a partner from which the rest is bent anew
+# Shares of the anchors' spacing, around which what lies well surely has a partner: at first, and
+# after bending anew, when what has none no longer drags its surroundings along.
+_REACH, _REACH_ANEW = 0.5, 0.25
 
 
 def solve(problem: Problem, run: Run) -> Solution:
@@ -125,22 +128,19 @@ def _with_partners(
     The other way round as well: what is not drawn to a wrong place tells better that it has none.
     """
     partial, full = pair.partial, pair.full
-
-    def found(pose: Pose) -> BoolArray:
-        fit = fit_of(partial, pose.positions, full, pose.points, bending.elastic)
-        return has_partner(partial, fit, pair.distances)
-
     recipe = run.recipe(GuidedRecipe)
     if not (recipe.overlap and recipe.bend):
         return pose, np.ones(partial.n_vertices, dtype=bool)
-    partner = found(pose)
+    partner = has_partner(pose, pair, bending, _REACH)
     if partial.vertex_areas[~partner].sum() < _WORTH_BENDING * partial.area:
         return pose, partner
     target = pose.points.nearest_vertex(full)
     positions = bending.from_map(target, RESTART, run.pool, partner=partner)
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     # What was carried along may come to lie well by chance: only the fringe of the cut moves.
-    return pose, found(pose) & (overlap(partner, bending.elastic) > 0)
+    return pose, has_partner(pose, pair, bending, _REACH_ANEW) & (
+        overlap(partner, bending.elastic) > 0
+    )
 
 
 def _told_of(partner: BoolArray, partial: Mesh, full: Mesh) -> list[str]:

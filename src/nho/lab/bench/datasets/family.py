@@ -11,6 +11,7 @@ from pathlib import Path
 from nho.errors import InputError
 from nho.lab.bench.datasets import (
     faces,
+    foreign,
     lacking,
     pfarm,
     pfaust,
@@ -110,10 +111,11 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
-# The same with a part of every full shape cut away, for study `overlap`.
-LACKING: dict[str, str] = {
-    name: f"{name}_lacking" for name in ("pfaust_m", "pfaust_h", "pfarm", "tosca", "synthetic")
-}
+# The same for study `overlap`: with a part of every full shape cut away, and with foreign matter
+# on every partial one.
+_WITHOUT_PARTNERS = ("pfaust_m", "pfaust_h", "pfarm", "tosca", "synthetic")
+LACKING: dict[str, str] = {name: f"{name}_lacking" for name in _WITHOUT_PARTNERS}
+FOREIGN: dict[str, str] = {name: f"{name}_foreign" for name in (*_WITHOUT_PARTNERS, "faces")}
 FAMILIES |= {
     lacks: Family(
         lacks,
@@ -122,6 +124,15 @@ FAMILIES |= {
         partial(lacking.listing, whole=FAMILIES[name].listing),
     )
     for name, lacks in LACKING.items()
+}
+FAMILIES |= {
+    shows: Family(
+        shows,
+        f"{FAMILIES[name].title}, foreign matter",
+        "",
+        partial(foreign.listing, plain=FAMILIES[name].listing),
+    )
+    for name, shows in FOREIGN.items()
 }
 
 # What tools measure on by default.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from nho.lab.bench.datasets.family import FAMILIES, LACKING
+from nho.lab.bench.datasets.family import FAMILIES, FOREIGN, LACKING
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.studies.robustness import worst
@@ -28,10 +28,12 @@ _COLUMNS = {
 def plan(request: StudyRequest) -> list[MatchTask]:
     """Preset `default` as it is, and told that every vertex has a partner.
 
-    On species, and on the families asked for with a part of every full shape cut away.
+    On species, and on the families asked for with a part of every full shape cut away, and with
+    foreign matter on every partial one.
     """
-    lacking = [LACKING.get(name, name) for name in request.families]
-    families = [name for name in lacking if name in (*LACKING.values(), "species")]
+    others = [of.get(name, name) for name in request.families for of in (LACKING, FOREIGN)]
+    known = (*LACKING.values(), *FOREIGN.values(), "species")
+    families = [name for name in others if name in known]
     request = replace(request, families=tuple(dict.fromkeys(families)))
     anchors = ANCHORS[:1] if request.quick else ANCHORS
     conditions = [Conditions(anchors=count) for count in anchors]
