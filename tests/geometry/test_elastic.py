@@ -143,3 +143,22 @@ def test_slivers_and_degenerate_faces_stay_finite():
     elastic = Elastic(mesh)
     assert np.isfinite(elastic.distortion(mesh.vertices * 1.3)).all()
     assert np.isfinite(elastic.stiffness.toarray()).all()
+
+
+def test_let_go_a_bent_surface_springs_back_to_its_shape(elastic, whole):
+    below = np.maximum(np.median(whole.vertices[:, 1]) - whole.vertices[:, 1], 0)
+    held = below == 0
+    bent = whole.vertices + np.outer(below**2, [1.0, 0.5, -0.5])
+    released = elastic.released(bent, held)
+    np.testing.assert_allclose(released[held], bent[held], atol=0.02)
+    away = np.linalg.norm(released - whole.vertices, axis=1)[~held]
+    assert away.mean() < 0.25 * np.linalg.norm(bent - whole.vertices, axis=1)[~held].mean()
+
+
+def test_let_go_the_rest_turns_with_what_is_held(elastic, whole):
+    turned = whole.vertices @ rotation(3).T + [1.0, 2.0, 3.0]
+    held = np.arange(whole.n_vertices) < whole.n_vertices // 3
+    pose = np.where(held[:, None], turned, whole.vertices)
+    # The fans between the two are torn; what is held tells where the rest belongs.
+    inner = held & ~np.isin(np.arange(len(held)), whole.edges[held[whole.edges].sum(axis=1) == 1])
+    np.testing.assert_allclose(elastic.released(pose, inner), turned, atol=1e-3)

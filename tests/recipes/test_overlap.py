@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import nho
+from nho.evaluation.sample import load_pair
+from nho.geometry.foreign import PROFILES, stitched_on
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.synthetic import Cut, cut_by_plane
@@ -100,3 +102,40 @@ def test_few_anchors_are_not_cut_off(whole, piece, count):
     result = nho.match(piece.mesh, template.mesh, anchors_in(piece, template, has, count), FAST)
     found = result.overlap >= 0.5
     assert found[has].mean() > 0.9 and found[~has].mean() < 0.3
+
+
+@pytest.fixture(scope="module", params=["plinth", "floor"])
+def on_foreign_matter(request):
+    """A bust on something, the bust alone, the template, and the result."""
+    pair, up = load_pair(), np.array([0.0, 1.0, 0.0])
+    bust = cut_by_plane(pair.posed, up, keep_area=0.6)
+    unit = float(np.sqrt(pair.full.area))
+    scan = stitched_on(bust.mesh, bust.mesh.boundary_vertices, up, PROFILES[request.param], unit)
+    chosen = sample_vertices(bust.mesh, 20)
+    points = pair.posed_on_full[bust.vertex_of_parent]
+    anchors = np.stack([chosen, points[chosen].nearest_vertex(pair.full)], axis=1)
+    settings = FAST.replace(solve_vertices=1500)
+    return scan, pair.full, points, nho.match(scan, pair.full, anchors, settings)
+
+
+def test_foreign_matter_has_no_partner_although_the_template_is_closed(on_foreign_matter):
+    scan, _, points, result = on_foreign_matter
+    foreign = np.arange(scan.n_vertices) >= len(points)
+    found = result.overlap < 0.5
+    assert found[foreign].mean() > 0.8
+    assert found[~foreign].mean() < 0.05  # a band along the rim
+
+
+def test_foreign_matter_does_not_disturb_what_stands_on_it(on_foreign_matter):
+    _, full, points, result = on_foreign_matter
+    own = np.flatnonzero(result.face[: len(points)] >= 0)
+    away = result.points[own].positions(full) - points[own].positions(full)
+    assert np.linalg.norm(away, axis=1).mean() < 0.02 * np.sqrt(full.area)
+
+
+@pytest.mark.parametrize("weight_spectral", [0.0, 0.01])
+def test_fields_on_both_shapes_help_to_tell(whole, piece, weight_spectral):
+    template, has = lacking(whole, piece)
+    settings = FAST.replace(overlap_fields=True, weight_spectral=weight_spectral)
+    result = nho.match(piece.mesh, template.mesh, anchors_in(piece, template, has), settings)
+    assert ((result.overlap >= 0.5) == has).mean() > 0.95

@@ -95,7 +95,7 @@ def test_a_true_pose_is_confirmed(slid):
 def test_a_sample_of_the_full_shape_is_enough_to_learn_from(slid, monkeypatch):
     everything = slid.proposal()
     everything.map(slid.bending, slid.pose, 1)
-    monkeypatch.setattr("nho.recipes.guided.spectral_proposal._LEARNED_FROM", 214)  # every third
+    monkeypatch.setattr("nho.recipes.guided.region_field._LEARNED_FROM", 214)  # every third
     sampled = slid.proposal()
     found = sampled.map(slid.bending, slid.pose, 1)
     assert slid.error(found) < 0.4 * slid.before

@@ -109,6 +109,7 @@ class GuidedRecipe(Recipe):
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # also match by mean curvature
     overlap: bool = True  # tell what has no partner on the full shape, and bend without it
+    overlap_fields: bool = False  # fields on both shapes help to tell: slower, and gain little
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
     many_anchors: int = 13  # from here on no second look is taken: it would change nothing

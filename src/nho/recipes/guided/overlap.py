@@ -10,6 +10,9 @@ cut along places that do not fit.
 Drawn to a template that is closed, a plinth lies on it as well as anything. So the surface is let
 go, all but what lies well around the anchors: what belongs to the template stays near it, and what
 does not springs away.
+
+Where something has no partner, the fields of both shapes learn what they have in common
+(`two_regions`), and what the field denies is cheaper to cut off.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from nho.errors import SolverError
 from nho.geometry.coverage import on_boundary
 from nho.geometry.elastic import Elastic
 from nho.geometry.graph_cut import connected_after_cut
@@ -28,6 +32,8 @@ from nho.geometry.surface import SurfacePoints
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.first_pose import Pose
+from nho.recipes.guided.starts import Curvatures
+from nho.recipes.guided.two_regions import TwoRegions
 
 _GAP = (0.015, 0.04)  # from the full surface, which has area one: no misfit, full misfit
 _FAR = 0.05  # a gap that has to be explained
@@ -35,15 +41,19 @@ _OVER = 0.5  # mean edges of the full shape: as far over its rim has to be expla
 _AGREEMENT = (0.5, -0.2)  # cosine between the normals: no misfit, full misfit
 _DISTORTION = (0.3, 0.6)  # relative
 _SMOOTHING = 4  # rounds of averaging of the distortion
-# Constant, and coefficients of the logarithms of gap and angle: docs/decisions.md
-_LOG_ODDS = (9.15, 1.17, 0.945)
-_LOG_ODDS_LET_GO = (8.86, 1.957, 1.011)
+# How much likelier it is that there is no partner: docs/decisions.md
+_LOG_ODDS = (9.15, 1.17, 0.945)  # constant, of the logarithms of gap and angle
 _MOST_DOUBT = 2.0
 _DOUBT_COUNTS = 0.02  # of an off vertex: much that lies a little badly has no partner either
-_DOUBT_COUNTS_LET_GO = 0.05
-_STAYED = (0.007, 0.8)  # gap at most, agreement at least, of what stayed in place when let go
-_ROUNDS = 4  # in which what stayed is held as well, so that the rest is let go nearer to it
-_NEWS = 0.005  # share of the vertices: a round that adds fewer is the last
+_LOG_ODDS_LET_GO = (10.56, 2.532, 1.817)  # constant, of the logarithms of gap and relief
+_RELIEF_SMOOTHING = 10  # rounds of averaging
+_DOUBT_COUNTS_LET_GO = 0.1
+_DOUBTED = 1.0  # log odds from which a vertex teaches the field that it has no partner
+_FIELD_COUNTS = 0.1  # the field's log odds, of an off vertex
+_STAYED = (0.015, 0.7)  # gap at most, agreement at least, of what stayed in place when let go
+_ROUNDS = 20  # in which what stayed is held as well, so that the rest is let go nearer to it
+_NEWS = 0.0005  # share of the vertices: a round that adds fewer is the last
+_TINY = 1e-6
 _WELL = 0.5  # misfit of a vertex that lies well
 _SPECK = 0.003  # area of a patch that is noise; the full shape has area one
 _FEW = 4  # vertices; a patch of fewer is noise as well
@@ -70,9 +80,10 @@ class Fit:
     misfit: FloatArray
     off: BoolArray
 
-    def doubt(self, log_odds: tuple[float, float, float]) -> FloatArray:
+    @property
+    def doubt(self) -> FloatArray:
         """(n_partial,) 0 to 2, how much likelier it is to have no partner, by gap and normals."""
-        constant, of_gap, of_angle = log_odds
+        constant, of_gap, of_angle = _LOG_ODDS
         doubt = constant + of_gap * np.log(2e-3 + self.gap)
         doubt += of_angle * np.log(1e-2 + np.maximum(1 - self.agreement, 0))
         return np.asarray(np.clip(doubt, 0, _MOST_DOUBT))
@@ -94,43 +105,91 @@ def fit_of(
     return Fit(gap, agreement, misfit, off)
 
 
-def has_partner(pose: Pose, pair: ComparablePair, bending: Bending, reach: float) -> BoolArray:
-    """(n_partial,) bool: what the cheapest cut leaves connected to the anchors.
+class PartnerSearch:
+    """Finds which vertices of the partial shape have a partner, in one pose after the other.
 
-    With few anchors it would be cheapest to cut these off. So what lies well around each, as far
-    as a share of their spacing, is never cut off.
+    Parameters
+    ----------
+    curvatures : pair of (n_partial, s) and (n_full, s) float arrays, optional
+        Relief of both shapes. Without it nobody asks what springs away.
+    regions : TwoRegions, optional
+        Fields on both shapes, asked where something has no partner.
     """
-    partial, anchored = pair.partial, pair.distances.anchors[:, 0]
-    fit = fit_of(partial, pose.positions, pair.full, pose.points, bending.elastic)
-    sure = np.zeros(partial.n_vertices, dtype=bool)
-    sure[_lying_well_around(partial, fit, anchored, reach * pair.distances.spacing)] = True
-    sure[anchored] = True
-    loose = _let_go(pose, fit, sure, pair, bending)
-    doubt = np.where(sure, 0.0, loose.doubt(_LOG_ODDS_LET_GO))
-    if not (fit.off.any() or doubt.any()):
-        return np.ones(partial.n_vertices, dtype=bool)
-    misfit = np.maximum(fit.misfit, loose.misfit)
-    costs = 1 - _EASE * misfit[partial.edges].max(axis=1)
-    penalties = fit.off + _DOUBT_COUNTS * fit.doubt(_LOG_ODDS) + _DOUBT_COUNTS_LET_GO * doubt
-    kept = connected_after_cut(partial.edges, costs, np.flatnonzero(sure), penalties)
-    return np.asarray(kept | _specks(partial, ~kept))
 
+    def __init__(
+        self,
+        pair: ComparablePair,
+        bending: Bending,
+        curvatures: Curvatures | None,
+        regions: TwoRegions | None,
+    ) -> None:
+        self._pair, self._bending, self._curvatures = pair, bending, curvatures
+        self._regions = regions
 
-def _let_go(pose: Pose, fit: Fit, sure: BoolArray, pair: ComparablePair, bending: Bending) -> Fit:
-    """Fit of the surface after it was let go, all but what is sure and what stayed in place."""
-    held = sure
-    for last in [False] * (_ROUNDS - 1) + [True]:
-        positions = bending.elastic.released(pose.positions, held)
-        points = bending.read_off(positions)
-        loose = fit_of(pair.partial, positions, pair.full, points, bending.elastic)
-        if last or not loose.doubt(_LOG_ODDS_LET_GO)[~held].any():
-            break
-        stayed = (loose.gap < _STAYED[0]) & (loose.agreement > _STAYED[1]) & (fit.misfit < _WELL)
-        more = _connected_to(pair.partial, held | stayed, held)
-        if np.count_nonzero(more) - np.count_nonzero(held) < _NEWS * len(held):
-            break
-        held = more
-    return loose
+    def __call__(self, pose: Pose, reach: float) -> BoolArray:
+        """(n_partial,) bool: what the cheapest cut leaves connected to the anchors.
+
+        With few anchors it would be cheapest to cut these off. So what lies well around each, as
+        far as a share ``reach`` of their spacing, is never cut off.
+        """
+        partial, distances = self._pair.partial, self._pair.distances
+        anchored = distances.anchors[:, 0]
+        fit = self._fit(pose.positions, pose.points)
+        sure = np.zeros(partial.n_vertices, dtype=bool)
+        sure[_lying_well_around(partial, fit, anchored, reach * distances.spacing)] = True
+        sure[anchored] = True
+        doubt = self._let_go(pose, fit, sure)
+        if not (fit.off.any() or doubt.any()):
+            return np.ones(partial.n_vertices, dtype=bool)
+        misfit = np.maximum(fit.misfit, doubt / _MOST_DOUBT)
+        costs = 1 - _EASE * misfit[partial.edges].max(axis=1)
+        penalties = fit.off + _DOUBT_COUNTS * fit.doubt + _DOUBT_COUNTS_LET_GO * doubt
+
+        def cut(penalties: np.ndarray) -> BoolArray:
+            kept = connected_after_cut(partial.edges, costs, np.flatnonzero(sure), penalties)
+            return np.asarray(kept | _specks(partial, ~kept))
+
+        partner = cut(penalties)
+        if partner.all() or self._regions is None:
+            return partner
+        outside = (fit.off | (doubt > _DOUBTED)) & ~sure
+        try:
+            s = self._regions.of_partial(pose.points, sure, outside, partner)
+        except SolverError:  # the cut is an answer without it as well
+            return partner
+        by_field = np.clip(np.log((1 - s + _TINY) / (s + _TINY)), 0, _MOST_DOUBT)
+        return cut(penalties + np.where(sure, 0.0, _FIELD_COUNTS * by_field))
+
+    def _fit(self, positions: np.ndarray, points: SurfacePoints) -> Fit:
+        return fit_of(self._pair.partial, positions, self._pair.full, points, self._bending.elastic)
+
+    def _let_go(self, pose: Pose, fit: Fit, sure: BoolArray) -> FloatArray:
+        """(n_partial,) 0 to 2, how much likelier it is to have no partner, as it sprang away.
+
+        Held are what is sure and, round by round, what stayed in place: a limb far from every
+        anchor may have bent.
+        """
+        if self._curvatures is None:
+            return np.zeros(len(sure))
+        own, others = self._curvatures
+        unlike = np.abs(own - others[pose.points.nearest_vertex(self._pair.full)]).mean(axis=1)
+        unlike = self._bending.elastic.averaged(unlike, _RELIEF_SMOOTHING)
+        constant, of_gap, of_relief = _LOG_ODDS_LET_GO
+        held = sure
+        for last in [False] * (_ROUNDS - 1) + [True]:
+            positions = self._bending.elastic.released(pose.positions, held)
+            loose = self._fit(positions, self._bending.read_off(positions))
+            doubt = constant + of_gap * np.log(2e-3 + loose.gap) + of_relief * np.log(0.1 + unlike)
+            doubt = np.where(sure, 0.0, np.clip(doubt, 0, _MOST_DOUBT))
+            if last or not doubt[~held].any():
+                break
+            stayed = (loose.gap < _STAYED[0]) & (loose.agreement > _STAYED[1])
+            more = held | (stayed & (fit.misfit < _WELL))
+            more = _connected_to(self._pair.partial, more, held)
+            if np.count_nonzero(more) - np.count_nonzero(held) < _NEWS * len(held):
+                break
+            held = more
+        return np.asarray(doubt)
 
 
 def _connected_to(mesh: Mesh, vertices: BoolArray, seeds: BoolArray) -> BoolArray:

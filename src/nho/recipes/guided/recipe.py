@@ -12,7 +12,8 @@
    the field is the potential of a Hamiltonian, and its eigenfunctions are coordinates in which
    another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself. With
    many anchors bending has nothing left to mend, and nothing is proposed.
-4. What has no partner on the full shape is found (`overlap`), and the rest is bent without it.
+4. What has no partner on the full shape is found (`overlap`), by fields on both shapes where there
+   is such a part (`two_regions`), and the rest is bent without it.
 5. Where a warp of space does nearly all, the rest is smoothed (`settling`).
 6. The region is what the bent surface covers (`coverage`); confidence weighs distances,
    distortion and the proposal (`confidence`), and the chance that the surface lies in the right
@@ -36,7 +37,7 @@ from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, where_to_add
 from nho.recipes.guided.first_pose import Pose, first_pose
-from nho.recipes.guided.overlap import has_partner, overlap
+from nho.recipes.guided.overlap import PartnerSearch, overlap
 from nho.recipes.guided.placement import (
     DOUBTFUL,
     anchor_signals,
@@ -47,6 +48,7 @@ from nho.recipes.guided.placement import (
 from nho.recipes.guided.second_looks import RESTART, SecondLooks
 from nho.recipes.guided.settling import settled
 from nho.recipes.guided.starts import Curvatures
+from nho.recipes.guided.two_regions import TwoRegions
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
@@ -69,7 +71,11 @@ def solve(problem: Problem, run: Run) -> Solution:
     looks.take()
     partial, full = pair.partial, pair.full
     with run.clock.time("overlap"):
-        looks.pose, partner = _with_partners(looks.pose, pair, bending, run)
+        partner = np.ones(partial.n_vertices, dtype=bool)
+        if recipe.overlap and recipe.bend:
+            regions = TwoRegions(pair, laplacians, run) if recipe.overlap_fields else None
+            search = PartnerSearch(pair, bending, curvatures, regions)
+            looks.pose, partner = _with_partners(looks.pose, pair, bending, search, run)
     if recipe.bend and recipe.start != "distances":
         with run.clock.time("bending"):
             positions = settled(looks.pose.positions, pair, bending, laplacians[0], partner)
@@ -121,26 +127,25 @@ def solve(problem: Problem, run: Run) -> Solution:
 
 
 def _with_partners(
-    pose: Pose, pair: ComparablePair, bending: Bending, run: Run
+    pose: Pose,
+    pair: ComparablePair,
+    bending: Bending,
+    search: PartnerSearch,
+    run: Run,
 ) -> tuple[Pose, BoolArray]:
     """The pose, bent anew without what has no partner, and (n_partial,) which vertices have one.
 
     The other way round as well: what is not drawn to a wrong place tells better that it has none.
     """
     partial, full = pair.partial, pair.full
-    recipe = run.recipe(GuidedRecipe)
-    if not (recipe.overlap and recipe.bend):
-        return pose, np.ones(partial.n_vertices, dtype=bool)
-    partner = has_partner(pose, pair, bending, _REACH)
+    partner = search(pose, _REACH)
     if partial.vertex_areas[~partner].sum() < _WORTH_BENDING * partial.area:
         return pose, partner
     target = pose.points.nearest_vertex(full)
     positions = bending.from_map(target, RESTART, run.pool, partner=partner)
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     # What was carried along may come to lie well by chance: only the fringe of the cut moves.
-    return pose, has_partner(pose, pair, bending, _REACH_ANEW) & (
-        overlap(partner, bending.elastic) > 0
-    )
+    return pose, search(pose, _REACH_ANEW) & (overlap(partner, bending.elastic) > 0)
 
 
 def _told_of(partner: BoolArray, partial: Mesh, full: Mesh) -> list[str]:

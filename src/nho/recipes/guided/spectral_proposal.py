@@ -15,16 +15,15 @@ from nho.geometry.coverage import coverage
 from nho.geometry.mesh import Mesh
 from nho.geometry.spectrum import Basis, Laplacian, cached_basis, hamiltonian_basis
 from nho.operator.correspondence import nearest_rows
-from nho.operator.field import NeuralField, encoding_at
-from nho.operator.fitting import fit_operator
-from nho.operator.hamiltonian import ReducedHamiltonian, insulated_modes
-from nho.operator.losses import NO_VERTICES, Objective
+from nho.operator.hamiltonian import insulated_modes
+from nho.operator.losses import NO_VERTICES
 from nho.operator.persistence import Superlevels
 from nho.operator.spectra import fit_to_size
 from nho.problem.solution import Curve
 from nho.recipes.guided.bending import Bending
+from nho.recipes.guided.region_field import RegionField
 from nho.runtime.cache import Cache
-from nho.runtime.run import Run, Stage
+from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
 _MODES = 100  # of the partial shape, and of the Hamiltonian
@@ -32,7 +31,6 @@ _MOST_MODES = 200  # of the full shape's Laplacian, where it takes the Hamiltoni
 _FIRST, _LATER, _STEP = 20, 40, 10  # spectral dimensions of the first and of later rounds
 _HEIGHT = 5  # of the potential, in eigenvalues of the partial shape's last mode
 _FAR = 3.0  # mean edges from the bent surface: certainly outside
-_LEARNED_FROM = 1500  # vertices of the full shape: enough for a field as smooth as ours
 
 
 class SpectralProposal:
@@ -121,35 +119,17 @@ class SpectralProposal:
 
     def _fitted(self, positives: np.ndarray, negatives: np.ndarray, name: str) -> np.ndarray:
         """(n_full,) the neural field after fitting it to the evidence."""
-        recipe, mass = self._recipe, self._full_laplacian.mass
-        encoding = encoding_at(
-            self._full_basis.functions[:, : recipe.encoding_modes], self._anchored
-        )
-        rows = np.arange(len(mass))
-        if not (recipe.weight_spectral or recipe.weight_topology):  # those need all of them
-            rows = np.union1d(rows[:: max(1, len(mass) // _LEARNED_FROM)], self._anchored)
-        field = NeuralField(
-            encoding[rows],
-            recipe.hidden,
-            recipe.activation,
-            np.random.default_rng(self._run.settings.seed),
-            self._run.pool,
-        )
-        barrier = recipe.barrier_factor * (self._spectrum[-1] if len(self._spectrum) else 1.0)
-        objective = Objective(
-            mass[rows] * (mass.sum() / mass[rows].sum()),
-            float(self._partial_laplacian.mass.sum()),
-            self._spectrum,
-            barrier,
-            ReducedHamiltonian(self._full_basis.first(recipe.galerkin_modes), mass, self._run.pool),
+        field = RegionField(
+            self._full_basis,
+            self._full_laplacian.mass,
+            self._anchored,
             self._superlevels,
-            recipe,
+            self._recipe,
+            self._run,
         )
-        sampled = [np.flatnonzero(np.isin(rows, of)) for of in (positives, negatives)]
-        stage = Stage(name, recipe.fit_steps, self._run.progress)
-        _, self.curves[name], trouble = fit_operator(
-            field, objective, sampled[0], stage, sampled[1]
+        area = float(self._partial_laplacian.mass.sum())
+        indicator, self.curves[name], trouble = field.learn(
+            positives, negatives, area, self._spectrum, name
         )
-        stage.finish()
         self.troubles += [trouble] if trouble else []
-        return field.at(encoding).indicator()
+        return indicator
