@@ -128,6 +128,14 @@ def test_a_fragment_is_put_where_it_came_from(run):
 
 
 @pytest.mark.slow
+def test_a_plinth_is_told_from_what_stands_on_it(run):
+    space = run(14)
+    found, plinth = space["found"], space["plinth"]
+    assert found[plinth].mean() > 0.85 and found[~plinth].mean() < 0.01
+    assert space["fitted"].n_vertices == space["template"].n_vertices
+
+
+@pytest.mark.slow
 def test_confidence_tells_what_an_incomplete_template_lacks(run):
     space = run(8)
     confidence, common = space["result"].confidence, space["common"]

@@ -136,6 +136,6 @@ def test_foreign_matter_does_not_disturb_what_stands_on_it(on_foreign_matter):
 @pytest.mark.parametrize("weight_spectral", [0.0, 0.01])
 def test_fields_on_both_shapes_help_to_tell(whole, piece, weight_spectral):
     template, has = lacking(whole, piece)
-    settings = FAST.replace(overlap_fields=True, weight_spectral=weight_spectral)
+    settings = FAST.replace(overlap_by="fields", weight_spectral=weight_spectral)
     result = nho.match(piece.mesh, template.mesh, anchors_in(piece, template, has), settings)
     assert ((result.overlap >= 0.5) == has).mean() > 0.95

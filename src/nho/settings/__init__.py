@@ -15,6 +15,7 @@ Activation = Literal["tanh", "relu", "leaky-relu", "sine", "softplus"]
 Laplacian = Literal["robust", "cotan"]
 Operator = Literal["reduced", "sparse"]
 Start = Literal["both", "distances", "spline"]
+Evidence = Literal["fit", "fields"]
 Coordinates = Literal["hamiltonian", "laplacian", "none"]
 Refinement = Literal["neural-zoomout", "zoomout", "none"]
 Misses = Literal["largest", "local"]
@@ -109,7 +110,7 @@ class GuidedRecipe(Recipe):
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # also match by mean curvature
     overlap: bool = True  # tell what has no partner on the full shape, and bend without it
-    overlap_fields: bool = False  # fields on both shapes help to tell: slower, and gain little
+    overlap_by: Evidence = "fit"  # how well it fits; "fields": neural fields on both shapes as well
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
     many_anchors: int = 13  # from here on no second look is taken: it would change nothing

@@ -73,7 +73,7 @@ def solve(problem: Problem, run: Run) -> Solution:
     with run.clock.time("overlap"):
         partner = np.ones(partial.n_vertices, dtype=bool)
         if recipe.overlap and recipe.bend:
-            regions = TwoRegions(pair, laplacians, run) if recipe.overlap_fields else None
+            regions = TwoRegions(pair, laplacians, run) if recipe.overlap_by == "fields" else None
             search = PartnerSearch(pair, bending, curvatures, regions)
             looks.pose, partner = _with_partners(looks.pose, pair, bending, search, run)
     if recipe.bend and recipe.start != "distances":
