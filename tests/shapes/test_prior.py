@@ -1,6 +1,7 @@
 """A shape space as a prior: it completes scans and helps to match them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
 from nho.io.attributes import read_with_attributes
-from nho.pipeline.shape_prior import stretch
+from nho.pipeline.shape_prior import stretch, with_prior
 from nho.report.result_folder import write_outputs
 from nho.shapes.prior import estimate_from_fit
 from nho.transfer import complete, fit_template
@@ -107,3 +108,12 @@ def test_stretch_ignores_size_and_sees_shear(scanned):
     assert stretch(exact, larger, TEMPLATE) == pytest.approx(stretch(exact, scan, TEMPLATE))
     sheared = scan.moved(scan.vertices * [1.5, 1, 1])
     assert stretch(exact, sheared, TEMPLATE) > 1.5 * stretch(exact, scan, TEMPLATE)
+
+
+def test_components_that_predict_nothing_are_not_used(space, scanned):
+    scan, exact, _ = scanned
+    useless = np.full_like(space.validation.hidden_error, 0.1)
+    validation = replace(space.validation, hidden_error=useless)
+    found = with_prior(exact, (scan, TEMPLATE), replace(space, validation=validation), pytest.fail)
+    assert "no unseen shape better" in found.notes[-1]
+    np.testing.assert_array_equal(found.vertex_map, exact.vertex_map)

@@ -36,13 +36,16 @@ def with_prior(
         Matches the partial shape to another template with the same vertices.
     """
     partial, full = meshes
+    about = f"the shape space of {len(space.names)} shapes"
+    if space.validation.hidden_error.mean(axis=0).argmin() == 0:
+        note = f"{about} was not used: its components predict no unseen shape better than none do"
+        return replace(first, notes=(*first.notes, note))
     try:
         expected = expected_template(first, partial, full, space)
     except InputError as problem:  # too little was matched to fit anything
         return replace(first, notes=(*first.notes, f"the shape space was not used: {problem}"))
     second = rematch(expected)
     before, after = stretch(first, partial, full), stretch(second, partial, expected)
-    about = f"the shape space of {len(space.names)} shapes"
     if not (after < _LESS * before and second.chance >= _LESS * first.chance):
         note = f"{about} was not used: the shape it expects is no easier to match than the template"
         return replace(first, notes=(*first.notes, note))
