@@ -224,9 +224,9 @@ def test_a_better_proposal_is_bent_and_kept(whole, other, anchors, truth, monkey
         return cKDTree(vertices).query(vertices[true] * [-1, 1, 1])[1]
 
     monkeypatch.setattr("nho.recipes.guided.starts.first_map", mirrored)
-    plain = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances"))
+    plain = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances", overlap=False))
     monkeypatch.setattr("nho.recipes.guided.second_looks.SpectralProposal.map", lambda *_: true)
-    from_distances = QUICK.replace(start="distances", own_anchors=0)
+    from_distances = QUICK.replace(start="distances", own_anchors=0, overlap=False)
     proposed = nho.match(other, whole, pairs, from_distances)
     first, second = (entry["score"] for entry in proposed.curves["looks"])
     assert second > first + 2 and proposed.curves["bending"] == plain.curves["bending"]
@@ -288,7 +288,7 @@ def test_a_start_that_misleads_is_outdone_by_the_other(whole, other, anchors, tr
         return cKDTree(vertices).query(vertices[true] * [-1, 1, 1])[1]
 
     monkeypatch.setattr("nho.recipes.guided.starts.first_map", mirrored)
-    lost = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances"))
+    lost = nho.match(other, whole, pairs, NO_ROUNDS.replace(start="distances", overlap=False))
     found = nho.match(other, whole, pairs, NO_ROUNDS)
     assert gaps(whole, found, truth).mean() < 0.5 < 1 < gaps(whole, lost, truth).mean()
 

@@ -110,6 +110,7 @@ class GuidedRecipe(Recipe):
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
     relief: bool = True  # also match by mean curvature
     overlap: bool = True  # tell what has no partner on the full shape, and bend without it
+    rigid: bool = True  # where a similarity explains the map, it is the map
     overlap_by: Evidence = "fit"  # how well it fits; "fields": neural fields on both shapes as well
     negatives: bool = True  # the operator also learns where the region is not
     insulated: bool = True  # natural boundary of the region: coordinates do not vanish there
