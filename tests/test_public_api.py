@@ -73,7 +73,8 @@ def test_mesh(piece: Cut) -> None:
     assert_array(mesh.vertices, (sizes["n"], 3), np.float64)
     assert_array(mesh.faces, (sizes["m"], 3), np.int64)
     arrays = 0
-    for name, member in vars(nho.Mesh).items():
+    members = {name: member for of in nho.Mesh.__mro__ for name, member in vars(of).items()}
+    for name, member in members.items():
         getter = member.func if isinstance(member, cached_property) else getattr(member, "fget", 0)
         if name.startswith("_") or not getter:
             continue

@@ -81,7 +81,7 @@ def faces(data: Path, store: Path) -> None:
             out = store / f"face_{path.stem}_{cut}_{count}.npz"
             if not out.exists():
                 make_face(path, full, cut, count, out)
-            stored[path.stem, f"{cut}_{count}"] = dict(np.load(out))
+            stored[path.stem, f"{cut}_{count}"] = dict(np.load(out, allow_pickle=False))
     names = [path.stem for path in heads]
     limit = np.mean([nearest(name, names, stored, full) for name in names])
     print(f"the nearest that heads of others make, all known: {limit:.2f}", flush=True)
@@ -194,7 +194,7 @@ def skulls(data: Path, store: Path) -> None:
             cut = "whole" if kind.startswith("whole") else ("front", "back", "ball")[number % 3]
             if not out.exists():
                 make_skull(path, full, partner, cut, int(kind[-1]), out)
-            group.append(dict(np.load(out)))
+            group.append(dict(np.load(out, allow_pickle=False)))
     whole = skull_space(sets["whole_0"], full)
     masked = [
         {**each, "weights": np.where(half["on_scan"], each["weights"], PREDICTED)}
