@@ -232,3 +232,30 @@ def test_other_threads_may_use_both_and_change_nothing():
     thread.start()
     thread.join()
     assert seen == [handler]
+
+
+def test_what_is_half_made_when_the_signal_comes_does_not_complain():
+    code = """
+import signal
+from nho.runtime.interrupts import stops_raised
+
+class Archive:
+    def __init__(self, stop):
+        if stop:
+            signal.raise_signal(signal.SIGINT)
+        self.file = None
+
+    def __del__(self):
+        if self.file is None:
+            raise ValueError("told")
+
+for stop in (True, False):
+    try:
+        with stops_raised():
+            Archive(stop)
+    except KeyboardInterrupt:
+        pass
+"""
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=True)
+    assert "AttributeError" not in done.stderr and done.stderr.count("ValueError: told") == 1

@@ -91,7 +91,17 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _deferral.depth and _deferral.signal is None:
         _deferral.signal = number
         return
+    sys.unraisablehook = _unless_half_made
     raise Stopped(number)
+
+
+def _unless_half_made(unraisable: sys.UnraisableHookArgs) -> None:
+    """Tell what an object complained about as it went, unless it misses a part of itself.
+
+    It may have been only half made when the signal came, as an archive that was being opened.
+    """
+    if not isinstance(unraisable.exc_value, AttributeError):
+        sys.__unraisablehook__(unraisable)
 
 
 def _die_quietly() -> None:
