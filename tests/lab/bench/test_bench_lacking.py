@@ -34,8 +34,10 @@ def test_what_lay_there_has_no_partner_and_the_others_keep_theirs(pairs):
     assert np.median(away) == 0 and away.max() < 2 * whole.full.mean_edge_length
 
 
-def test_the_study_of_overlap_sees_families_with_missing_partners_alone():
+def test_the_study_of_overlap_sees_what_lacks_partners_and_what_lacks_none():
     request = StudyRequest(None, ("synthetic",), quick=True)
     tasks = STUDIES["overlap"].tasks(request)
-    assert {task.family for task in tasks} == {LACKING["synthetic"], FOREIGN["synthetic"]}
-    assert {task.changes for task in tasks} == {(), ("overlap=false",)}
+    without = {LACKING["synthetic"], FOREIGN["synthetic"]}
+    assert {task.family for task in tasks} == {*without, "synthetic"}
+    for changes, families in (((), {*without, "synthetic"}), (("overlap=false",), without)):
+        assert {task.family for task in tasks if task.changes == changes} == families
