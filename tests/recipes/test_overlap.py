@@ -139,3 +139,23 @@ def test_fields_on_both_shapes_help_to_tell(whole, piece, weight_spectral):
     settings = FAST.replace(overlap_by="fields", weight_spectral=weight_spectral)
     result = nho.match(piece.mesh, template.mesh, anchors_in(piece, template, has), settings)
     assert ((result.overlap >= 0.5) == has).mean() > 0.95
+
+
+def test_an_anchor_outside_the_overlap_is_named_and_what_it_claims_is_in_doubt(whole, piece):
+    template, has = lacking(whole, piece)
+    right = anchors_in(piece, template, has)
+    rim = np.flatnonzero(template.mesh.boundary_vertices)
+    apart = piece.mesh.vertices[:, None] - template.mesh.vertices[rim]
+    away = np.linalg.norm(apart, axis=2) / np.sqrt(template.mesh.area)
+    # Not so far that distances contradict it, and no right anchor would be left so far away.
+    outside = int(np.where(has, np.inf, np.abs(away.min(axis=1) - 0.22)).argmin())
+    wrong = [outside, rim[away[outside].argmin()]]
+    result = nho.match(piece.mesh, template.mesh, np.vstack([right, wrong]), FAST)
+    assert not result.suspect_anchors
+    [told] = [each for each in result.warnings if f"partial vertex {outside}," in each]
+    assert "anchor 13" in told and "is the only one on" in told
+    assert result.overlap[outside] == 0.5 and result.confidence[outside] <= 0.5
+
+
+def test_right_anchors_are_not_named_as_the_only_ones(matched):
+    assert not any("is the only one on" in told for told in matched[2].warnings)

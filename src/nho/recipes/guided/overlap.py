@@ -135,21 +135,11 @@ class PartnerSearch:
         partial, distances = self._pair.partial, self._pair.distances
         anchored = distances.anchors[:, 0]
         fit = self._fit(pose.positions, pose.points)
-        sure = np.zeros(partial.n_vertices, dtype=bool)
-        sure[_lying_well_around(partial, fit, anchored, reach * distances.spacing)] = True
-        sure[anchored] = True
+        sure = surely_with_partner(partial, fit, anchored, reach * distances.spacing)
         doubt = self._let_go(pose, fit, sure)
         if not (fit.off.any() or doubt.any()):
             return np.ones(partial.n_vertices, dtype=bool)
-        misfit = np.maximum(fit.misfit, doubt / _MOST_DOUBT)
-        costs = 1 - _EASE * misfit[partial.edges].max(axis=1)
-        penalties = fit.off + _DOUBT_COUNTS * fit.doubt + _DOUBT_COUNTS_LET_GO * doubt
-
-        def cut(penalties: np.ndarray) -> BoolArray:
-            kept = connected_after_cut(partial.edges, costs, np.flatnonzero(sure), penalties)
-            return np.asarray(kept | _specks(partial, ~kept))
-
-        partner = cut(penalties)
+        partner = connected_part(partial, fit, sure, doubt)
         if partner.all() or self._regions is None:
             return partner
         outside = (fit.off | (doubt > _DOUBTED)) & ~sure
@@ -158,7 +148,8 @@ class PartnerSearch:
         except SolverError:  # the cut is an answer without it as well
             return partner
         by_field = np.clip(np.log((1 - s + _TINY) / (s + _TINY)), 0, _MOST_DOUBT)
-        return cut(penalties + np.where(sure, 0.0, _FIELD_COUNTS * by_field))
+        denied = np.where(sure, 0.0, _FIELD_COUNTS * by_field)
+        return connected_part(partial, fit, sure, doubt, denied)
 
     def _fit(self, positions: np.ndarray, points: SurfacePoints) -> Fit:
         return fit_of(self._pair.partial, positions, self._pair.full, points, self._bending.elastic)
@@ -208,15 +199,43 @@ def _patches(mesh: Mesh, vertices: BoolArray) -> np.ndarray:
     return np.asarray(connected_components(links, directed=False)[1])
 
 
-def _lying_well_around(partial: Mesh, fit: Fit, sources: np.ndarray, reach: float) -> np.ndarray:
-    """Vertices within reach of a source along edges whose ends lie well."""
+def connected_part(
+    partial: Mesh,
+    fit: Fit,
+    sure: BoolArray,
+    doubt: np.ndarray | float = 0.0,
+    denied: np.ndarray | float = 0.0,
+) -> BoolArray:
+    """(n_partial,) bool: what the cheapest cut leaves connected to what surely has a partner.
+
+    Parameters
+    ----------
+    doubt : (n_partial,) float array
+        0 to 2, by how it springs away when let go.
+    denied : (n_partial,) float array
+        Further penalties.
+    """
+    misfit = np.maximum(fit.misfit, doubt / _MOST_DOUBT)
+    costs = 1 - _EASE * misfit[partial.edges].max(axis=1)
+    penalties = fit.off + _DOUBT_COUNTS * fit.doubt + _DOUBT_COUNTS_LET_GO * doubt + denied
+    kept = connected_after_cut(partial.edges, costs, np.flatnonzero(sure), penalties)
+    return np.asarray(kept | _specks(partial, ~kept))
+
+
+def surely_with_partner(partial: Mesh, fit: Fit, sources: np.ndarray, reach: float) -> BoolArray:
+    """(n_partial,) bool: the sources, and vertices that lie well within reach of one.
+
+    Reach is measured along edges whose ends lie well.
+    """
     well = fit.misfit < _WELL
     edges = partial.edges[well[partial.edges].all(axis=1)]
     lengths = np.linalg.norm(np.diff(partial.vertices[edges], axis=1)[:, 0], axis=1)
     n = partial.n_vertices
     graph = sp.coo_array((lengths, (edges[:, 0], edges[:, 1])), shape=(n, n)).tocsr()
     away = dijkstra(graph, directed=False, indices=sources, min_only=True, limit=reach)
-    return np.flatnonzero(np.isfinite(away) & ~fit.off)
+    sure = np.isfinite(away) & ~fit.off
+    sure[sources] = True
+    return np.asarray(sure)
 
 
 def _specks(partial: Mesh, without: BoolArray) -> BoolArray:
@@ -227,10 +246,12 @@ def _specks(partial: Mesh, without: BoolArray) -> BoolArray:
     return np.asarray(without & small[patch])
 
 
-def overlap(partner: BoolArray, elastic: Elastic) -> FloatArray:
-    """(n_partial,) probability of a partner: uncertain along the cut, on its side of one half."""
-    if partner.all():
-        return np.ones(len(partner))
+def overlap(partner: BoolArray, elastic: Elastic, claimed: np.ndarray | float = 1.0) -> FloatArray:
+    """(n_partial,) probability of a partner: uncertain along the cut, on its side of one half.
+
+    Where an anchor alone claims a partner, it is no more than the chance of that, ``claimed``.
+    """
     blurred = elastic.averaged(partner.astype(np.float64), _FRINGE)
     below = np.nextafter(0.5, 0)
-    return np.asarray(np.where(partner, np.maximum(blurred, 0.5), np.minimum(blurred, below)))
+    sided = np.where(partner, np.maximum(blurred, 0.5), np.minimum(blurred, below))
+    return np.asarray(np.where(partner.all(), 1.0, sided).clip(max=claimed))

@@ -13,7 +13,8 @@
    another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself. With
    many anchors bending has nothing left to mend, and nothing is proposed.
 4. What has no partner on the full shape is found (`overlap`), by fields on both shapes where there
-   is such a part (`two_regions`), and the rest is bent without it.
+   is such a part (`two_regions`), and the rest is bent without it. Anchors that alone claim a
+   partner for a part are named (`lone_anchors`).
 5. Where a warp of space does nearly all, the rest is smoothed (`settling`).
 6. The region is what the bent surface covers (`coverage`); confidence weighs distances,
    distortion and the proposal (`confidence`), and the chance that the surface lies in the right
@@ -31,12 +32,14 @@ from nho.geometry.mesh import BoolArray, Mesh
 from nho.geometry.relief import relief, standardised
 from nho.geometry.spectrum import Laplacian, laplacian
 from nho.operator.spectra import check_size
+from nho.problem.anchors import first_few
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution, advice_on, status_of
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, where_to_add
 from nho.recipes.guided.first_pose import Pose, first_pose
+from nho.recipes.guided.lone_anchors import CREDIT, LoneAnchor, lone_anchors
 from nho.recipes.guided.overlap import PartnerSearch, overlap
 from nho.recipes.guided.placement import (
     DOUBTFUL,
@@ -71,11 +74,17 @@ def solve(problem: Problem, run: Run) -> Solution:
     looks.take()
     partial, full = pair.partial, pair.full
     with run.clock.time("overlap"):
-        partner = np.ones(partial.n_vertices, dtype=bool)
+        partner, claimed = np.ones(partial.n_vertices, dtype=bool), np.ones(partial.n_vertices)
+        lone: list[LoneAnchor] = []
         if recipe.overlap and recipe.bend:
+            if recipe.anchor_limit and recipe.pin_anchors:
+                lone = lone_anchors(pair, bending, looks.pose, _REACH)
             regions = TwoRegions(pair, laplacians, run) if recipe.overlap_by == "fields" else None
             search = PartnerSearch(pair, bending, curvatures, regions)
             looks.pose, partner = _with_partners(looks.pose, pair, bending, search, run)
+        lone = [replace(each, part=each.part & partner) for each in lone]
+        for each in lone:
+            claimed[each.part] = CREDIT
     if recipe.bend and recipe.start != "distances":
         with run.clock.time("bending"):
             positions = settled(looks.pose.positions, pair, bending, laplacians[0], partner)
@@ -103,7 +112,7 @@ def solve(problem: Problem, run: Run) -> Solution:
             chance, doubts = chance_of_right_place(place), doubts_of(place)
     return Solution(
         points=pose.points,
-        confidence=chance * np.where(partner, trust, 0.0),
+        confidence=chance * claimed * np.where(partner, trust, 0.0),
         region_score=covered.score(),
         region_is_coverage=True,
         settings=run.settings,
@@ -113,6 +122,7 @@ def solve(problem: Problem, run: Run) -> Solution:
             *advice_on(looks.troubles),
             *pair.warnings,
             *pair.named_suspects(problem),
+            *_named_lone(lone, pair, problem),
         ),
         notes=(*_told_of(partner, partial, full), *pair.notes, *looks.notes),
         curves={**({"bending": first.course} if first.course else {}), **looks.curves},
@@ -122,7 +132,7 @@ def solve(problem: Problem, run: Run) -> Solution:
         signals=found,
         chance=chance,
         placement=place,
-        overlap=overlap(partner, bending.elastic),
+        overlap=overlap(partner, bending.elastic, claimed),
     )
 
 
@@ -146,6 +156,21 @@ def _with_partners(
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     # What was carried along may come to lie well by chance: only the fringe of the cut moves.
     return pose, search(pose, _REACH_ANEW) & (overlap(partner, bending.elastic) > 0)
+
+
+def _named_lone(lone: list[LoneAnchor], pair: ComparablePair, problem: Problem) -> list[str]:
+    """A sentence for every anchor that alone claims a part, or the first few."""
+    partial, full = pair.partial, pair.full
+    rows = problem.anchor_rows[pair.sources[[each.row for each in lone]]]
+    areas = [partial.vertex_areas[each.part].sum() / partial.area for each in lone]
+    sentences = [
+        f"anchor {problem.anchor_names[row]} (partial vertex {problem.given_anchors[row, 0]}, full "
+        f"vertex {problem.given_anchors[row, 1]}) is the only one on {100 * area:.2g} % of "
+        f"{partial.name}, and {full.name} does not fit in between; if it has no partner there, "
+        "remove it"
+        for row, area in sorted(zip(rows.tolist(), areas, strict=True))
+    ]
+    return first_few(sentences)
 
 
 def _told_of(partner: BoolArray, partial: Mesh, full: Mesh) -> list[str]:
