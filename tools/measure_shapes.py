@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from measure_landmarks import SUFFIX, cut_mesh
@@ -19,6 +21,7 @@ from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
 
 import nho
+from nho.batch.half_fits import fit_half
 from nho.geometry.alignment import random_rotation
 from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import farthest_points
@@ -28,6 +31,8 @@ from nho.geometry.synthetic import cut_by_plane, take_faces
 from nho.io.landmarks import read_landmarks
 from nho.lab.bench.datasets.faces import meshed_anew
 from nho.pipeline.shape_prior import expected_template, stretch
+from nho.settings import preset
+from nho.shapes import PartFit
 from nho.shapes.prior import known_weights
 from nho.shapes.procrustes import normalised, pose_onto, procrustes_mean
 from nho.transfer import fit_template
@@ -70,6 +75,21 @@ def make_face(path: Path, full: Mesh, cut: str, count: int, out: Path) -> None:
     fitted(out, scan, full, anchors, {"truth": truth, "known": known, **more})
 
 
+def make_half(face: Stored, full: Mesh, seed: int, out: Path) -> None:
+    """Half of a scan again, matched and fitted as `nho shapes --halves` does."""
+    scan = nho.Mesh(face["vertices"], face["faces"], out.stem)
+    part = fit_half(scan, full, face["anchors"], preset("default"), seed)
+    np.savez(out, positions=part.positions, weights=part.weights)
+
+
+def part_fit(whole: Stored, half: Stored) -> PartFit:
+    """The fit to half of a scan, in the pose of the fit to the whole."""
+    truth = half["truth"]
+    pose = pose_onto(truth, whole["truth"], np.ones(len(truth)))
+    weights = np.where(half["on_scan"], half["weights"], 0.0)
+    return PartFit(pose.apply(half["positions"]), weights)
+
+
 def faces(data: Path, store: Path) -> None:
     """Missing halves completed, and half faces with five anchors matched, with a shape space."""
     folder = data / "worlds/faces"
@@ -82,6 +102,10 @@ def faces(data: Path, store: Path) -> None:
             if not out.exists():
                 make_face(path, full, cut, count, out)
             stored[path.stem, f"{cut}_{count}"] = dict(np.load(out, allow_pickle=False))
+        out = store / f"face_{path.stem}_half_of_half.npz"
+        if not out.exists():
+            make_half(stored[path.stem, "half_25"], full, zlib.crc32(path.stem.encode()), out)
+        stored[path.stem, "half_of_half"] = dict(np.load(out, allow_pickle=False))
     names = [path.stem for path in heads]
     limit = np.mean([nearest(name, names, stored, full) for name in names])
     print(f"the nearest that heads of others make, all known: {limit:.2f}", flush=True)
@@ -111,13 +135,20 @@ def face_space(
     person: str, names: list[str], stored: dict[tuple[str, str], Stored], train: str, full: Mesh
 ) -> nho.ShapeSpace:
     """The space of all faces but those of one individual."""
-    others = [stored[other, train] for other in names if other[:4] != person]
+    others = [other for other in names if other[:4] != person]
+    fits = [stored[other, train] for other in others]
+    if train == "whole_25":
+        parts = {of: part_fit(stored[of, train], stored[of, "half_25"]) for of in others}
+    else:
+        parts = {of: PartFit(**stored[of, "half_of_half"]) for of in others}
     return nho.ShapeSpace.fit(
-        np.stack([each["positions"] for each in others]),
+        np.stack([each["positions"] for each in fits]),
         full,
-        np.stack([each["weights"] for each in others]),
+        np.stack([each["weights"] for each in fits]),
+        others,
         symmetry=find_symmetry(full),
-        groups=[other[:4] for other in names if other[:4] != person],
+        groups=[other[:4] for other in others],
+        parts=parts,
     )
 
 
@@ -179,14 +210,16 @@ def make_skull(path: Path, full: Mesh, partner: np.ndarray, cut: str, odd: int, 
     scan = part.moved(part.vertices @ rotation.T + shift)
     rows = np.flatnonzero(there & (np.arange(len(marks)) % 2 == odd))
     own = project(scan, marks[rows] @ rotation.T + shift)[0].nearest_vertex(scan)
-    fitted(out, scan, full, np.stack([own, partner[rows]], axis=1), {})
+    more = {"truth": marks @ rotation.T + shift, "known": there}
+    fitted(out, scan, full, np.stack([own, partner[rows]], axis=1), more)
 
 
 def skulls(data: Path, store: Path) -> None:
     """The space of halves against that of whole skulls, and against other anchors."""
     first, *files = sorted((data / "worlds/skulls").glob(f"*{SUFFIX}"))
     full = nho.Mesh.read(str(first).replace(SUFFIX, ".ply"))
-    partner = read_landmarks(first).on(full)[0].nearest_vertex(full)
+    marks_on = read_landmarks(first).on(full)[0]
+    partner = marks_on.nearest_vertex(full)
     sets: dict[str, list[Stored]] = {"whole_0": [], "whole_1": [], "half_0": []}
     for number, path in enumerate(files):
         for kind, group in sets.items():
@@ -206,22 +239,43 @@ def skulls(data: Path, store: Path) -> None:
     compare(whole, skull_space(masked, full), "whole fits, seen in halves")
     compare(whole, skull_space(sets["half_0"], full), "halves")
     ratios: dict[str, list[np.ndarray]] = {"half_0": [], "whole_1": []}
+    held = []
     for i in range(len(files)):
-        space = skull_space([each for j, each in enumerate(sets["whole_0"]) if j != i], full)
+        others = [j for j in range(len(files)) if j != i]
+        parts = {str(j): part_fit(sets["whole_0"][j], sets["half_0"][j]) for j in others}
+        named = {str(j): sets["whole_0"][j] for j in others}
+        space = skull_space(list(named.values()), full, ["template", *named], parts)
+        held.append(landmarks_held(space, sets["half_0"][i], marks_on))
         scores = scores_of(space, sets["whole_0"][i])[0]
         for kind, found in ratios.items():
             other, bars = scores_of(space, sets[kind][i])
             found.append(np.abs(other - scores) / bars)
+    one, two = 100 * np.concatenate(held).mean(axis=0)
+    print(f"errors of predicted landmarks hold for {one:.0f} and {two:.0f} %")
     for kind, found in ratios.items():
         one, two = (100 * (np.array(found) < limit).mean() for limit in (1, 2))
         print(f"scores of {kind} within one and two standard errors: {one:.0f} and {two:.0f} %")
 
 
-def skull_space(fits: list[Stored], full: Mesh) -> nho.ShapeSpace:
+def landmarks_held(space: nho.ShapeSpace, half: Stored, marks: SurfacePoints) -> np.ndarray:
+    """(n, 2) whether landmarks that a half has lost are within one and two standard errors."""
+    found = space.estimate(half["positions"], np.where(half["on_scan"], half["weights"], 0.0))
+    places = marks.positions(nho.Mesh(found.positions, space.faces, "expected"))
+    errors = (found.errors[space.faces[marks.face]] * marks.barycentric).sum(axis=1)
+    off = (np.linalg.norm(places - half["truth"], axis=1) / errors)[~half["known"]]
+    return np.stack([off < 1, off < 2], axis=1)
+
+
+def skull_space(
+    fits: list[Stored],
+    full: Mesh,
+    names: Sequence[str] = (),
+    parts: Mapping[str, PartFit] = MappingProxyType({}),
+) -> nho.ShapeSpace:
     """The space of the template and the fits, with two components."""
     positions = np.stack([full.vertices, *(each["positions"] for each in fits)])
     weights = np.stack([np.ones(full.n_vertices), *(each["weights"] for each in fits)])
-    return nho.ShapeSpace.fit(positions, full, weights, components=2)
+    return nho.ShapeSpace.fit(positions, full, weights, names, components=2, parts=parts)
 
 
 def scores_of(space: nho.ShapeSpace, fit: Stored) -> tuple[np.ndarray, np.ndarray]:

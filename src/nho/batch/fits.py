@@ -102,13 +102,17 @@ class FittedCollection:
     failed : dict
         Why others could not be fitted, by name.
     positions, weights : (n, p, 3) and (n, p) float32 arrays
-        Mapped from files, so that thousands of shapes need little memory.
+        Mapped from files, so that thousands of shapes need little memory; about their middle,
+        where single precision has digits to spare.
+    centres : (n, 3) float array
+        That middle, in the pose and unit of each scan.
     """
 
     fits: dict[str, ScanFit]
     failed: dict[str, str]
     positions: np.ndarray
     weights: np.ndarray
+    centres: np.ndarray
 
 
 def run_fits(
@@ -130,7 +134,7 @@ def run_fits(
         Called with each outcome and how many there will be.
     """
     works = [
-        FitJob(folder.name, folder, store / f"{folder.name}.npz", _memory(folder))
+        FitJob(folder.name, folder, store / f"{folder.name}.npz", memory_of(folder))
         for folder in folders
     ]
     failed: dict[str, str] = {}
@@ -148,6 +152,7 @@ def _collected(
     shape = (len(works), template.n_vertices)
     positions = _mapped(store / "positions.npy", (*shape, 3))
     weights = _mapped(store / "weights.npy", shape)
+    centres = np.zeros((len(works), 3))
     fits: dict[str, ScanFit] = {}
     for row, work in enumerate(works):
         fit = scan_fit_of(load_arrays(work.out))
@@ -156,12 +161,12 @@ def _collected(
                 f"{work.folder}: has another template than {works[0].folder.name}; a shape space "
                 "needs one template for all, so leave it out"
             )
-        # About the middle, where single precision has digits to spare.
-        positions[row] = fit.positions - fit.positions.mean(axis=0)
+        centres[row] = fit.positions.mean(axis=0)
+        positions[row] = fit.positions - centres[row]
         weights[row] = fit.weights
         fits[work.name] = replace(fit, positions=np.empty((0, 3)), weights=np.empty(0))
         work.out.unlink()
-    return FittedCollection(fits, failed, positions, weights)
+    return FittedCollection(fits, failed, positions, weights, centres)
 
 
 def _mapped(path: Path, shape: tuple[int, ...]) -> np.ndarray:
@@ -170,7 +175,8 @@ def _mapped(path: Path, shape: tuple[int, ...]) -> np.ndarray:
     return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
 
 
-def _memory(folder: Path) -> int:
+def memory_of(folder: Path) -> int:
+    """Bytes that a fit of this result needs, about."""
     return _MEMORY * sum(
         (folder / name).stat().st_size // 30 for name in ("partial.ply", "full.ply")
     )

@@ -123,6 +123,11 @@ def complete_command(
     notes = list(write_with_attributes(out, completion.mesh, marks(completion), inputs, ascii_ply))
     if found.status != "ok":
         notes.insert(0, f"status of the match: {found.status}")
+    if space is not None and not space.validation.part_fits:
+        notes.append(
+            "the shape space was made without `nho shapes --halves`: the uncertainty leaves out "
+            "errors of the map and is too small"
+        )
     say_notes(notes)
     summary = completion.summary()
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from nho.batch.fits import result_folders, run_fits
+from nho.batch.half_fits import run_half_fits
 from nho.batch.job import JobOutcome
 from nho.cli.console import counted_line, say, say_notes
 from nho.cli.options import AsJson, Quiet, Scheduler
@@ -23,6 +24,7 @@ from nho.io.landmarks import Specimens, read_landmarks
 from nho.runtime.input_protection import InputFiles
 from nho.shapes.collection import ScanFit, judged
 from nho.shapes.folder import check_shapes_folder, write_shapes
+from nho.shapes.given_shapes import FEWEST, PartFit
 from nho.shapes.sliding import slide
 from nho.shapes.space import ShapeSpace
 from nho.transfer import carry_landmarks, load_for
@@ -67,6 +69,14 @@ def shapes_command(
             "individual, left out together.",
         ),
     ] = "",
+    halves: Annotated[
+        bool,
+        typer.Option(
+            "--halves",
+            help="Match half of up to 30 scans again: uncertainties of what `nho complete --model` "
+            "predicts then hold errors of the map as well.",
+        ),
+    ] = False,
     leave_out: Annotated[
         str, typer.Option("--leave-out", metavar="NAME,...", help="Results not to use.")
     ] = "",
@@ -99,19 +109,29 @@ def shapes_command(
     template = Mesh.read(folders[0] / "full.ply")
     symmetry = find_symmetry(template) if symmetric else None
     marks = read_landmarks(landmarks) if landmarks else None
-    count = 0
-
-    def done(outcome: JobOutcome, total: int) -> None:
-        nonlocal count
-        count += 1
-        if not quiet:
-            say(counted_line(count, total, f"fitted {outcome.name}", 0, ""), err=True)
-
     with tempfile.TemporaryDirectory() as scratch:
         collection = run_fits(
-            folders, template, Path(scratch), jobs=jobs, scheduler=scheduler, done=done
+            folders,
+            template,
+            Path(scratch),
+            jobs=jobs,
+            scheduler=scheduler,
+            done=_counting(quiet, ""),
         )
         fits = collection.fits
+        parts: dict[str, PartFit] = {}
+        unmatched: dict[str, str] = {}
+        if halves:
+            parts, unmatched = run_half_fits(
+                folders,
+                collection,
+                Path(scratch),
+                jobs=jobs,
+                scheduler=scheduler,
+                done=_counting(quiet, "half of "),
+            )
+            if len(parts) < FEWEST:
+                parts = {}
         if sliding:
             slide(collection.positions, template, collection.weights)
         space = ShapeSpace.fit(
@@ -122,8 +142,12 @@ def shapes_command(
             components,
             symmetry,
             [name.partition(individuals)[0] for name in fits] if individuals else None,
+            parts,
         )
     notes = [f"{name}: left out, {why}" for name, why in collection.failed.items()]
+    notes += [f"{name}: half of it was not fitted, {why}" for name, why in unmatched.items()]
+    if halves and not parts:
+        notes.append("too few halves were fitted, so --halves has no effect")
     carried = None
     if marks is not None:
         points, _ = marks.on(template)
@@ -140,6 +164,19 @@ def shapes_command(
     )
     say_notes([*notes, *(f"{name}: {why}" for name, why in space.outliers().items())])
     _tell(space, fits, out, quiet, as_json)
+
+
+def _counting(quiet: bool, what: str) -> Callable[[JobOutcome, int], None]:
+    """Says how many works are done, one line for each."""
+    count = 0
+
+    def done(outcome: JobOutcome, total: int) -> None:
+        nonlocal count
+        count += 1
+        if not quiet:
+            say(counted_line(count, total, f"fitted {what}{outcome.name}", 0, ""), err=True)
+
+    return done
 
 
 def _landmarks(

@@ -12,7 +12,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.landmarks import Files, LandmarkPairs, Landmarks, read_pairs, write_pairs
 from nho.io.landmarks.placing import OPPOSITE_AXES, at_vertices, index_pairs, projected
-from nho.io.landmarks.points import POSITION, VERTEX, numbered
+from nho.io.landmarks.rows import POSITION, VERTEX, numbered
 
 FEWEST = 3  # fewer pairs than this do not fix a place on a surface
 _SAID = 10  # sentences of one kind

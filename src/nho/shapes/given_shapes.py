@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,22 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.shapes.components import SPREAD
 
-_FEWEST = 4  # shapes
+FEWEST = 4  # shapes, and part fits
+
+
+class PartFit(NamedTuple):
+    """A shape of a collection as it is fitted from a part of its scan.
+
+    Attributes
+    ----------
+    positions : (p, 3) float array
+        In the pose and unit that the shape has in the collection.
+    weights : (p,) float array
+        How well every vertex is known; 0 where the part of the scan has nothing.
+    """
+
+    positions: np.ndarray
+    weights: np.ndarray
 
 
 def checked_shapes(
@@ -25,6 +41,28 @@ def checked_shapes(
     names = tuple(names) or tuple(str(number) for number in range(len(shapes)))
     _check(shapes, known, names, template)
     return shapes, known, names
+
+
+def checked_parts(
+    parts: Mapping[str, PartFit], names: tuple[str, ...], rows: np.ndarray, count: int
+) -> dict[int, PartFit]:
+    """Part fits by the number of their shape, at some of ``count`` vertices."""
+    if parts and len(parts) < FEWEST:
+        raise InputError(
+            f"{len(parts)} part fits do not tell how far they are off; give at least {FEWEST}"
+        )
+    for name, part in parts.items():
+        if name not in names:
+            raise InputError(f"there is a part fit of {name!r}, but no such shape; leave it out")
+        if np.shape(part.positions) != (count, 3) or np.shape(part.weights) != (count,):
+            raise InputError(
+                f"{name}: its part fit has positions of the shape {np.shape(part.positions)}; give "
+                f"all {count} vertices, with weights"
+            )
+    return {
+        names.index(name): PartFit(part.positions[rows], part.weights[rows])
+        for name, part in parts.items()
+    }
 
 
 def spread_vertices(areas: np.ndarray, count: int = SPREAD) -> np.ndarray:
@@ -49,9 +87,9 @@ def _check(shapes: np.ndarray, weights: np.ndarray, names: tuple[str, ...], temp
             f"positions have the shape {shapes.shape}; {template.name} has {template.n_vertices} "
             f"vertices, so (n, {template.n_vertices}, 3) is needed"
         )
-    if len(shapes) < _FEWEST:
+    if len(shapes) < FEWEST:
         raise InputError(
-            f"a shape space of {len(shapes)} shapes says nothing; give at least {_FEWEST}"
+            f"a shape space of {len(shapes)} shapes says nothing; give at least {FEWEST}"
         )
     if weights.shape != shapes.shape[:2] or len(names) != len(shapes):
         raise InputError(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from nho.geometry.mesh import FloatArray, Mesh
 from nho.geometry.symmetry import Plane, Symmetry
 from nho.shapes.component_fit import extended, fit_components
 from nho.shapes.components import Components, Posterior
-from nho.shapes.given_shapes import checked_shapes, spread_vertices
+from nho.shapes.given_shapes import PartFit, checked_parts, checked_shapes, spread_vertices
 from nho.shapes.procrustes import Pose, pose_onto, procrustes_mean
 from nho.shapes.smooth_field import SmoothField
 from nho.shapes.stored import (
@@ -44,7 +45,7 @@ class Estimate:
         Centroid size, in the unit of the shape.
     errors : (p,) float array
         Standard error of the positions (root of the mean square), in that unit: what the scores
-        leave open and what the modes leave open.
+        leave open, what the modes leave open, and errors of the map if the space has part fits.
     """
 
     positions: np.ndarray
@@ -99,6 +100,7 @@ class ShapeSpace:
         components: int | None = None,
         symmetry: Symmetry | None = None,
         groups: Sequence[str] | None = None,
+        parts: Mapping[str, PartFit] = MappingProxyType({}),
     ) -> ShapeSpace:
         """The space of shapes that share the vertices of a template.
 
@@ -117,6 +119,10 @@ class ShapeSpace:
         groups : sequence of str, optional
             The individual that each shape is of, if there are several shapes of one: these are left
             out together, so that errors are those of an individual that was not seen.
+        parts : mapping, optional
+            Some of the shapes again, by name, each fitted from a part of its scan: how far what
+            these predict is off says how wide the errors of `estimate` have to be. Without them
+            errors of the map are left out of these, which are too small then.
         """
         shapes, known, names = checked_shapes(positions, weights, names, template)
         areas = template.vertex_areas / template.vertex_areas.sum()
@@ -130,7 +136,8 @@ class ShapeSpace:
         plane = _plane_on(pose_onto(corners, mean, shares), symmetry)
         smooth = SmoothField.on(mean, plane)
         model = fit_components(few, few_known, mean, shares, count, smooth=smooth)
-        validation = validated(model, few, few_known, groups)
+        some_parts = checked_parts(parts, names, rows, template.n_vertices)
+        validation = validated(model, few, few_known, groups, some_parts)
         kept = components or max(validation.components, min(2, count))
         if kept < len(model.modes):
             model = fit_components(few, few_known, model.mean, shares, kept, start=model)

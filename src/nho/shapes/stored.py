@@ -26,6 +26,7 @@ _VALIDATION_ARRAYS = (
     "position_inflation",
     "own",
 )
+_PART_FITS = "part_fits"  # not in older files
 _SHAPE_ARRAYS = ("faces", "names", "scores", "score_errors", "sizes", "measured")
 
 
@@ -45,7 +46,8 @@ def model_arrays(model: Components, plane: Plane | None) -> dict[str, np.ndarray
 
 def validation_arrays(validation: Validation) -> dict[str, np.ndarray]:
     """The arrays of a validation."""
-    return {name: np.asarray(getattr(validation, name)) for name in _VALIDATION_ARRAYS}
+    names = (*_VALIDATION_ARRAYS, _PART_FITS)
+    return {name: np.asarray(getattr(validation, name)) for name in names}
 
 
 def model_of(stored: dict[str, np.ndarray]) -> tuple[Components, Plane | None]:
@@ -72,6 +74,7 @@ def validation_of(stored: dict[str, np.ndarray]) -> Validation:
         float(stored["inflation"]),
         float(stored["position_inflation"]),
         float(stored["own"]),
+        int(stored.get(_PART_FITS, 0)),
     )
 
 
@@ -80,7 +83,7 @@ def read_stored(path: Path) -> dict[str, np.ndarray]:
     path = file_in(path)
     wanted = [*_SHAPE_ARRAYS, *_MODEL_ARRAYS, *_VALIDATION_ARRAYS]
     try:
-        stored = load_arrays(path, [*wanted, _MIRROR])
+        stored = load_arrays(path, [*wanted, _MIRROR, _PART_FITS])
     except (ValueError, BadZipFile) as problem:
         raise damaged(path, problem) from problem
     missing = [name for name in wanted if name not in stored]

@@ -3,12 +3,17 @@
 Each shape is left out, the components are fitted to the others, half of what is known of it is
 hidden, and the rest predicts it. The error by number of components says how many are worth having;
 the differences between scores from the half and from all of it say how far scores can be trusted.
+
+Hiding half of a fit flatters: what is left was fitted with all of the scan, so both halves share
+the errors of one map. A fit to half of the *scan* has errors of its own, as every new scan has.
+Such fits, where there are any, say how far predicted positions can be trusted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import gammaincc
@@ -16,6 +21,7 @@ from scipy.special import gammaincc
 from nho.geometry.mesh import FloatArray
 from nho.shapes.component_fit import fit_components, share_of_noise
 from nho.shapes.components import Components, Posterior
+from nho.shapes.given_shapes import PartFit
 
 _FEW, _MANY = 30, 300  # shapes: each is left out alone, in tenths, in thirds
 _ITERATIONS = 5  # from the components of all shapes
@@ -36,9 +42,11 @@ class Validation:
     inflation : float
         Scores from half of a shape are off by this factor more than their covariance says.
     position_inflation : float
-        The same for positions of hidden vertices.
+        The same for positions of hidden vertices, predicted from part fits if there are any.
     own : float
         Variance of a coordinate that is every vertex's own, not part of a smooth field.
+    part_fits : int
+        Part fits that ``position_inflation`` comes from; with 0 it leaves out errors of the map.
     """
 
     hidden_error: np.ndarray
@@ -47,6 +55,7 @@ class Validation:
     inflation: float
     position_inflation: float
     own: float
+    part_fits: int = 0
 
     @property
     def residual(self) -> FloatArray:
@@ -72,11 +81,13 @@ def validated(
     shapes: np.ndarray,
     weights: np.ndarray,
     groups: Sequence[object] | None = None,
+    parts: Mapping[int, PartFit] = MappingProxyType({}),
     seed: int = 0,
 ) -> Validation:
     """Leave out each of (n, p, 3) shapes with (n, p) weights, or many at a time of many.
 
-    Shapes of one group, such as scans of the same individual, are left out together.
+    Shapes of one group, such as scans of the same individual, are left out together. ``parts`` are
+    fits to parts of the scans, by row.
     """
     n, q = len(shapes), len(model.modes)
     folds = _folds(groups if groups is not None else range(n))
@@ -115,13 +126,23 @@ def validated(
                 errors[i, count] = _rms(_away(judge, part, shape), hidden)
             whole = judge.posterior(shape, known)
             distance[i] = np.sqrt((whole.scores**2 / judge.variances).mean())
-            gaps.append(errors[i, q] / np.sqrt(_share(part.variance, hidden)))
+            if not parts:
+                gaps.append(errors[i, q] / np.sqrt(_share(part.variance, hidden)))
+            elif i in parts:
+                gaps.append(_gap(judge, shape, known, parts[i]))
             off = (part.scores - whole.scores) ** 2
             ratios.append(float(np.median(off / np.diag(part.covariance))))
     inflation = float(np.sqrt(max(np.median(ratios) / 0.455, 1.0)))  # 0.455: median of chi^2 with 1
     # Of n shapes the standard deviation, not the typical ratio: bars have to hold for the odd ones.
     position_inflation = max(float(np.sqrt(np.mean(np.square(gaps)))), 1.0)
-    return Validation(errors, unexplained, distance, inflation, position_inflation, own)
+    return Validation(errors, unexplained, distance, inflation, position_inflation, own, len(parts))
+
+
+def _gap(model: Components, shape: np.ndarray, known: np.ndarray, part: PartFit) -> float:
+    """Error of what a part fit predicts of a shape, over the error that the model expects."""
+    found = model.posterior(part.positions, part.weights, spread=True)
+    hidden = np.where(part.weights > 0, 0.0, known) * model.areas
+    return _rms(_away(model, found, shape), hidden) / np.sqrt(_share(found.variance, hidden))
 
 
 def _folds(groups: Sequence[object]) -> list[np.ndarray]:

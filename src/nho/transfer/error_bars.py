@@ -16,9 +16,9 @@ from scipy.special import ndtr
 
 RADIUS = 0.03  # confidence is the chance to be less than this off
 # Logarithm of the factor, and power, of the quantiles of 68 and 95 %:
-_MEASURED = ((-5.058, 0.097), (-3.102, 0.358))  # of -log(confidence)
-_PREDICTED = ((-3.337, 0.381), (-2.932, 0.272))  # of the distance to what was measured, plus _NEAR
-_NEAR = 0.05
+_MEASURED = ((-4.874, 0.140), (-2.894, 0.382))  # of -log(confidence)
+_PREDICTED = ((-3.120, 0.476), (-2.764, 0.355))  # of the distance to what was measured, plus NEAR
+NEAR = 0.05
 _SEEN = (0.05, 0.992)  # beyond these confidences there was nothing to fit
 _SURFACE, _SURFACE_MIRRORED = (0.016, 0.37), (0.0047, 0.12)  # factor and power of that distance
 _Z68, _Z95 = 0.4677, 1.6449  # one-sided quantiles of the normal distribution
@@ -56,8 +56,12 @@ def of_measured(confidence: np.ndarray, unit: float) -> ErrorBars:
     unit : float
         Square root of the template's area, in its size and unit on the scan.
     """
-    doubt = -np.log(np.clip(confidence, *_SEEN))
-    return _bars(*_quantiles(_MEASURED, doubt), unit, confidence)
+    return _bars(*_quantiles(_MEASURED, doubt(confidence)), unit, confidence)
+
+
+def doubt(confidence: np.ndarray) -> np.ndarray:
+    """(n,) what errors of measured points grow with."""
+    return np.asarray(-np.log(np.clip(confidence, *_SEEN)))
 
 
 def of_predicted(distance: np.ndarray, unit: float, chance: float = 1.0) -> ErrorBars:
@@ -70,7 +74,7 @@ def of_predicted(distance: np.ndarray, unit: float, chance: float = 1.0) -> Erro
     chance : float
         That the scan lies in the right place at all.
     """
-    median, spread = _quantiles(_PREDICTED, distance + _NEAR)
+    median, spread = _quantiles(_PREDICTED, distance + NEAR)
     return _bars(median, spread, unit, chance * ndtr(np.log(RADIUS / median) / spread))
 
 

@@ -12,7 +12,7 @@ from nho.geometry.geodesics import distance_to_nearest, edge_graph
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.io.landmarks import Landmarks
-from nho.io.landmarks.points import MISSING, POSITION
+from nho.io.landmarks.rows import MISSING, POSITION
 from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback, ignore
 from nho.transfer.carry import Side, Transfer

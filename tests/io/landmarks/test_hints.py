@@ -6,7 +6,7 @@ import pytest
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.io.landmarks import LandmarkPairs, Landmarks
-from nho.io.landmarks.points import Rows
+from nho.io.landmarks.rows import Rows
 from nho.problem.anchors import Anchors
 from tests.io.landmarks.shapes import FULL, PARTIAL
 
@@ -18,7 +18,7 @@ def marks(mesh, change=1.0, axes="", source="marks"):
     rows = Rows(source, axes)
     for place in (mesh.vertices[CHOSEN] * change).tolist():
         rows.position("", place)
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def pairs(partial, full):
@@ -112,7 +112,7 @@ def test_points_scaled_into_one_spot_of_the_surface_are_no_hint():
     for place in ([1.0, 1, 30], [8, 1, 40], [8, 8, 50], [1, 8, 60]):
         rows.position("", place)
     with pytest.raises(InputError, match="check units"):
-        rows.landmarks().on(plate)
+        Landmarks.of(rows).on(plate)
 
 
 @pytest.mark.parametrize("flip", ["left", "", "Partial"])

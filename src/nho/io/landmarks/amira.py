@@ -4,7 +4,8 @@ import re
 
 from nho.errors import InputError
 from nho.io.landmarks.parsing import from_text, short, text_of
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 
 _HEADER = """\
 # Avizo 3D ASCII 2.0
@@ -43,7 +44,7 @@ def read(data: bytes, name: str) -> Landmarks:
         rows.position("", known)
     if len(rows) != int(count[1]):
         raise InputError(f"{name}: it says {count[1]} points and holds {len(rows)}; save it again")
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def write(landmarks: Landmarks) -> bytes:

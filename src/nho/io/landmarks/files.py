@@ -22,7 +22,8 @@ from nho.io.landmarks import (
 )
 from nho.io.landmarks.pairing import LandmarkPairs, pair_up
 from nho.io.landmarks.parsing import document_of, listed
-from nho.io.landmarks.points import VERTEX, Landmarks
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import VERTEX
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import SMALL, blaming, read_bytes
 

@@ -12,7 +12,8 @@ from nho.io.landmarks.parsing import (
     numbers,
     short,
 )
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 
 
 def parse(document: Any, name: str) -> Landmarks:
@@ -36,7 +37,7 @@ def parse(document: Any, name: str) -> Landmarks:
         raise InputError(
             f"{name}: its version is {short(version)}, known are 1, 2 and 3; export it again"
         )
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def _read_labelled(part: dict[str, Any], rows: Rows) -> None:

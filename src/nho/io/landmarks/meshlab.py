@@ -2,7 +2,8 @@
 
 from nho.errors import InputError
 from nho.io.landmarks.parsing import from_text, short, text_of
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 from nho.runtime.untrusted_xml import DoctypeRefused, parse_xml
 
 
@@ -36,7 +37,7 @@ def read(data: bytes, name: str) -> Landmarks:
                 "is no number; correct it"
             )
         rows.position(label, [place for place in places if place is not None])
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def write(landmarks: Landmarks) -> bytes:

@@ -14,7 +14,8 @@ from nho.io.landmarks.parsing import (
     numbers,
     short,
 )
-from nho.io.landmarks.points import FACE, VERTEX, Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import FACE, VERTEX, Rows
 
 _SIDES = ("partial", "full")
 
@@ -38,7 +39,7 @@ def parse_pairs(document: Any, name: str) -> LandmarkPairs:
         label = a_text(pair.get("name"), f"the name of pair {number}", name)
         for side, rows in zip(_SIDES, sides, strict=True):
             _read_point(label, pair.get(side), f"{side} of pair {label or number}", rows)
-    partial, full = (rows.landmarks() for rows in sides)
+    partial, full = (Landmarks.of(rows) for rows in sides)
     return LandmarkPairs(partial, full, partial.names, (), name)
 
 
@@ -50,7 +51,7 @@ def parse(document: Any, name: str) -> Landmarks:
         point = an_object(entry, f"point {number}", name)
         label = a_text(point.get("name"), f"the name of point {number}", name)
         _read_point(label, point, f"point {label or number}", rows)
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def _entries(document: Any, key: str, name: str) -> tuple[list[Any], Any]:

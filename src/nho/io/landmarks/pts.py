@@ -5,7 +5,8 @@ A point that is missing has 9999 in all coordinates, as R's Morpho reads it.
 
 from nho.errors import InputError
 from nho.io.landmarks.parsing import from_text, short, text_of
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 
 _MISSING = 9999.0
 
@@ -35,7 +36,7 @@ def read(data: bytes, name: str) -> Landmarks:
             rows.missing(label)
         else:
             rows.position(label, known)
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def write(landmarks: Landmarks) -> bytes:

@@ -18,7 +18,8 @@ from nho.io.landmarks.parsing import (
     short,
     text_of,
 )
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 
 _SCHEMA = (
     "https://raw.githubusercontent.com/slicer/slicer/master/Modules/Loadable/Markups/Resources/"
@@ -50,7 +51,7 @@ def parse_markups(document: Any, name: str) -> Landmarks:
             _read_point(an_object(point, "a control point", name), rows)
     if len(lists) > 1:
         rows.notes.append(f"{name}: the points of {len(lists)} markups are taken as one list")
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def _axes(markup: dict[str, Any], name: str) -> str:
@@ -114,7 +115,7 @@ def read_fcsv(data: bytes, name: str) -> Landmarks:
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
             _read_line(line, number, versioned, rows)
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def _read_line(line: str, number: int, versioned: bool, rows: Rows) -> None:

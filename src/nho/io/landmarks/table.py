@@ -11,7 +11,8 @@ from nho.errors import InputError
 from nho.io.landmarks.pairing import LandmarkPairs
 from nho.io.landmarks.parsing import from_text, is_nan
 from nho.io.landmarks.placing import index_pairs
-from nho.io.landmarks.points import POSITION, VERTEX, Landmarks, Rows, numbered
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import POSITION, VERTEX, Rows, numbered
 from nho.runtime.csv_table import csv_rows
 
 INDEX_COLUMNS = ("partial", "full")
@@ -89,7 +90,7 @@ def read_pairs(data: bytes, name: str, unfinished: bool = False) -> LandmarkPair
             f"{name}: the columns are {', '.join(table.header)}; expected {_PAIRS}"
             + ("; for points of one shape, give a file for each shape" if one else "")
         )
-    partial, full = (rows.landmarks() for rows in sides)
+    partial, full = (Landmarks.of(rows) for rows in sides)
     return LandmarkPairs(partial, full, partial.names, (), name)
 
 
@@ -149,7 +150,7 @@ def read(data: bytes, name: str) -> Landmarks:
             pair = np.array([place * 2], dtype=np.float64)
             shown = table.name(row) or str(len(rows))
             rows.vertex(table.name(row), int(index_pairs(pair, [shown], name)[0, 0]))
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def holds_pairs(data: bytes, name: str) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.io.landmarks.parsing import clean_name, from_text, text_of
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 
 _EXPORT = "export it again"
 
@@ -93,7 +94,7 @@ def only_specimen(names: Sequence[str], positions: np.ndarray, name: str) -> Lan
     rows = Rows(name)
     for place in positions[0].tolist():
         rows.position("", place)
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def positions_of(landmarks: Landmarks) -> np.ndarray:

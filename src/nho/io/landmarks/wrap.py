@@ -14,7 +14,8 @@ from nho.io.landmarks.parsing import (
     short,
     text_of,
 )
-from nho.io.landmarks.points import Landmarks, Rows
+from nho.io.landmarks.points import Landmarks
+from nho.io.landmarks.rows import Rows
 
 _SAVE = "save them in Wrap as Point On Triangle or Named Point On Triangle"
 
@@ -41,7 +42,7 @@ def read(data: bytes, name: str) -> Landmarks:
                 "(a table of anchors has the suffix .csv)"
             )
         _read_point("", values, f"line {number}", rows)
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def parse(document: Any, name: str) -> Landmarks:
@@ -55,7 +56,7 @@ def parse(document: Any, name: str) -> Landmarks:
             _read_point("", point, f"point {number}", rows)
     else:
         raise InputError(f"{name}: it holds {short(document)}, not a list of points; {_SAVE}")
-    return rows.landmarks()
+    return Landmarks.of(rows)
 
 
 def _read_point(name: str, point: Any, what: str, rows: Rows) -> None:
