@@ -142,7 +142,8 @@ def _gap(model: Components, shape: np.ndarray, known: np.ndarray, part: PartFit)
     """Error of what a part fit predicts of a shape, over the error that the model expects."""
     found = model.posterior(part.positions, part.weights, spread=True)
     hidden = np.where(part.weights > 0, 0.0, known) * model.areas
-    return _rms(_away(model, found, shape), hidden) / np.sqrt(_share(found.variance, hidden))
+    expected = np.sqrt(_share(found.variance, hidden))
+    return float(_rms(_away(model, found, shape), hidden) / expected)
 
 
 def _folds(groups: Sequence[object]) -> list[np.ndarray]:

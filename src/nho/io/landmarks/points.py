@@ -87,9 +87,14 @@ class Landmarks:
     @classmethod
     def of(cls, rows: Rows) -> Landmarks:
         """The rows of a file."""
+        columns = rows.columns()
         return cls(
             names=rows.names,
-            **rows.columns(),
+            kind=columns["kind"],
+            vertex=columns["vertex"],
+            face=columns["face"],
+            barycentric=columns["barycentric"],
+            position=columns["position"],
             named=rows.named,
             axes=rows.axes,
             notes=tuple(rows.notes),
