@@ -25,7 +25,9 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from nho import settings as settings_module
 from nho.cli.app import COMMANDS, load
-from nho.settings import PRESETS, GuidedRecipe, PaperRecipe, Recipe, Settings
+from nho.settings import PRESETS, Settings
+from nho.settings import recipes as recipes_module
+from nho.settings.recipes import GuidedRecipe, PaperRecipe, Recipe
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -143,7 +145,7 @@ def _value_word(kind: Any) -> str:
 def settings_page() -> str:
     """docs/settings.md: every setting with its type, meaning and value in each preset."""
     names = list(PRESETS)
-    parts = [_MADE.format(source="src/nho/settings/__init__.py"), _SETTINGS]
+    parts = [_MADE.format(source="src/nho/settings"), _SETTINGS]
     columns = ["setting", *(f"`{name}`" for name in names), "symbol", "values", "meaning"]
     head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
     flat = {name: settings.flat() for name, settings in PRESETS.items()}
@@ -163,7 +165,7 @@ def settings_page() -> str:
 
 def _settings_by_section() -> list[tuple[str, dict[str, tuple[Any, str]]]]:
     """Headings, and below each the settings with their kinds and comments, from the source."""
-    source = inspect.getsource(settings_module)
+    source = "".join(inspect.getsource(module) for module in (settings_module, recipes_module))
     lines = source.splitlines()
     classes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
     sections: list[tuple[str, dict[str, tuple[Any, str]]]] = []

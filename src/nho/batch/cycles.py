@@ -9,7 +9,6 @@ the motion between the two answers.
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from nho.geometry.surface import SurfacePoints
 from nho.pipeline.matching import match
 from nho.problem.result import MatchResult
 from nho.runtime.atomic_file import write_whole
-from nho.runtime.npz import load_arrays
+from nho.runtime.npz import load_arrays, npz_bytes
 from nho.transfer import SurfaceMap, cycle_errors, load_for
 
 _SURE = 0.9  # chance that a direct match lies right, from which it may speak against others
@@ -77,9 +76,9 @@ class CycleJob:
         try:
             first, second = self.first, self.second
             found = there_and_back(first) if second is None else cycle_between(first, second)
-            stream = io.BytesIO()
-            np.savez(stream, error=found.error, shared=found.shared, flip=np.array(found.flip))
-            write_whole(self.out, stream.getvalue())
+            values = {"error": found.error, "shared": found.shared, "flip": found.flip}
+            arrays = {name: np.array(value) for name, value in values.items()}
+            write_whole(self.out, npz_bytes(arrays))
         except NhoError as problem:
             error = one_line(str(problem))
         return JobOutcome(self.name, time.monotonic() - start, error)

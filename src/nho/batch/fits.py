@@ -37,13 +37,17 @@ class FitJob:
     memory: int
 
     def run(self) -> JobOutcome:
-        """Fit the template and write the fit; whatever goes wrong is part of the outcome."""
+        """Write the fit; whatever goes wrong is part of the outcome."""
         start, error = time.monotonic(), ""
         try:
-            write_whole(self.out, fit_arrays(fit_of_result(self.folder)))
+            write_whole(self.out, self.content())
         except NhoError as problem:
             error = one_line(str(problem))
         return JobOutcome(self.name, time.monotonic() - start, error)
+
+    def content(self) -> bytes:
+        """The file: arrays of the template fitted to the scan."""
+        return fit_arrays(fit_of_result(self.folder))
 
 
 def result_folders(results: Path) -> list[Path]:

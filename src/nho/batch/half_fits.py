@@ -6,22 +6,20 @@ says how the other half looks, so a shape space learns how far its predictions a
 
 from __future__ import annotations
 
-import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from nho.batch.fits import FittedCollection, memory_of
-from nho.batch.job import JobOutcome, one_line
+from nho.batch.fits import FitJob, FittedCollection, memory_of
+from nho.batch.job import JobOutcome
 from nho.batch.works import run_works
-from nho.errors import InputError, NhoError
+from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut, cut_by_plane
 from nho.pipeline.matching import match
-from nho.runtime.npz import load_arrays
+from nho.runtime.npz import load_arrays, npz_bytes
 from nho.settings import Settings
 from nho.shapes.given_shapes import PartFit
 from nho.shapes.prior import known_weights
@@ -32,28 +30,17 @@ _ANCHORS = 3  # that a half needs
 _TRIES = 20  # planes
 
 
-@dataclass(frozen=True)
-class HalfFitJob:
+class HalfFitJob(FitJob):
     """One result folder, and the file that the fit to half of its scan goes to."""
 
-    name: str
-    folder: Path
-    out: Path
-    memory: int
-
-    def run(self) -> JobOutcome:
-        """Match and fit half of the scan; whatever goes wrong is part of the outcome."""
-        start, error = time.monotonic(), ""
-        try:
-            partial, full = (Mesh.read(self.folder / name) for name in ("partial.ply", "full.ply"))
-            result = load_for(self.folder, partial, full)
-            used = np.setdiff1d(np.arange(len(result.anchors)), result.suspect_anchors)
-            seed = zlib.crc32(self.name.encode())
-            part = fit_half(partial, full, result.anchors[used], result.settings, seed)
-            np.savez(self.out, positions=part.positions, weights=part.weights)
-        except NhoError as problem:
-            error = one_line(str(problem))
-        return JobOutcome(self.name, time.monotonic() - start, error)
+    def content(self) -> bytes:
+        """The file: arrays of the template fitted to half of the scan."""
+        partial, full = (Mesh.read(self.folder / name) for name in ("partial.ply", "full.ply"))
+        result = load_for(self.folder, partial, full)
+        used = np.setdiff1d(np.arange(len(result.anchors)), result.suspect_anchors)
+        seed = zlib.crc32(self.name.encode())
+        part = fit_half(partial, full, result.anchors[used], result.settings, seed)
+        return npz_bytes(part._asdict())
 
 
 def run_half_fits(

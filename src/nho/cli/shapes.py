@@ -110,25 +110,16 @@ def shapes_command(
     symmetry = find_symmetry(template) if symmetric else None
     marks = read_landmarks(landmarks) if landmarks else None
     with tempfile.TemporaryDirectory() as scratch:
-        collection = run_fits(
-            folders,
-            template,
-            Path(scratch),
-            jobs=jobs,
-            scheduler=scheduler,
-            done=_counting(quiet, ""),
-        )
+        store = Path(scratch)
+        done = _counting(quiet, "")
+        collection = run_fits(folders, template, store, jobs=jobs, scheduler=scheduler, done=done)
         fits = collection.fits
         parts: dict[str, PartFit] = {}
         unmatched: dict[str, str] = {}
         if halves:
+            done = _counting(quiet, "half of ")
             parts, unmatched = run_half_fits(
-                folders,
-                collection,
-                Path(scratch),
-                jobs=jobs,
-                scheduler=scheduler,
-                done=_counting(quiet, "half of "),
+                folders, collection, store, jobs=jobs, scheduler=scheduler, done=done
             )
             if len(parts) < FEWEST:
                 parts = {}

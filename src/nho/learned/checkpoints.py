@@ -27,7 +27,7 @@ from nho.learned.methods import METHODS
 from nho.learned.published_weights import filled, matcher_of
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import SMALL, blaming, read_bytes
-from nho.runtime.npz import check_archive, read_array
+from nho.runtime.npz import check_archive, npz_bytes, read_array
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "data" / "weights"
 _SUFFIXES = (".npz", ".pth", ".pt")
@@ -97,9 +97,7 @@ def save_checkpoint(path: str | Path, matcher: Matcher, half: bool = False) -> N
     arrays: dict[str, Any] = {_ARCHITECTURE: np.frombuffer(text.encode(), dtype=np.uint8)}
     kind = np.float16 if half else np.float32
     arrays |= {name: tensor.numpy().astype(kind) for name, tensor in matcher.state_dict().items()}
-    content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
-    write_whole(Path(path), content.getvalue())
+    write_whole(Path(path), npz_bytes(arrays, compress=True))
 
 
 def load_checkpoint(path: str | Path) -> Matcher:

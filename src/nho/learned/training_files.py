@@ -23,7 +23,7 @@ from nho.learned.training import Plan, State, Trained, Weights, train
 from nho.progress import ProgressCallback, ignore
 from nho.runtime.atomic_file import write_whole
 from nho.runtime.input_file import read_bytes
-from nho.runtime.npz import load_arrays
+from nho.runtime.npz import load_arrays, npz_bytes
 
 _MOMENTS = ("first", "second")  # of Adam
 _TABLES = ("weights", *_MOMENTS, "best")
@@ -80,9 +80,7 @@ def save_state(path: Path, plan: Plan, state: State) -> None:
     for table in _TABLES:
         tensors: Weights = getattr(state, table)
         arrays |= {f"{table}/{name}": tensor.numpy() for name, tensor in tensors.items()}
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    write_whole(path, content.getvalue())
+    write_whole(path, npz_bytes(arrays))
 
 
 def load_state(path: Path, plan: Plan) -> State:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nho.geometry.geodesics import Neighbourhoods
 from nho.runtime.parallel import SERIAL, Workers
-from nho.settings import Misses
+from nho.settings.recipes import Misses
 
 _TABLE_BYTES = 32e6  # of one block of pairwise products
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from nho.operator.hamiltonian import Hamiltonian
 from nho.operator.persistence import Superlevels
-from nho.settings import Recipe
+from nho.settings.recipes import Recipe
 
 Term = tuple[float, np.ndarray]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from nho.settings import Precision
+from nho.settings.recipes import Precision
 
 DTYPES: dict[Precision, DTypeLike] = {"single": np.float32, "double": np.float64}
 

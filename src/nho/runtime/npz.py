@@ -1,4 +1,4 @@
-"""Arrays out of ``.npz`` files that may be damaged or malicious.
+"""Arrays into ``.npz`` files, and out of those that may be damaged or malicious.
 
 `numpy.load` allocates what the header of an array asks for and unpacks whatever an archive holds.
 Here nothing is allocated that the bytes of the file do not fill.
@@ -11,7 +11,7 @@ import math
 import os
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import BinaryIO
 
 import numpy as np
@@ -27,6 +27,14 @@ _HEADER = re.compile(
 # What an archive may unpack to: maps and coordinates shrink a few times, while a small file of
 # labels that are all alike may shrink a thousandfold.
 _MOST_UNPACKED, _ALWAYS_UNPACKED = 20, 256 << 20  # bytes for one of the file, and for any file
+
+
+def npz_bytes(arrays: Mapping[str, np.ndarray], *, compress: bool = False) -> bytes:
+    """The content of a file that holds these arrays by name."""
+    stream = io.BytesIO()
+    save = np.savez_compressed if compress else np.savez
+    save(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
 
 
 def load_arrays(

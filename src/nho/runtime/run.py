@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from nho.progress import Progress, ProgressCallback, ignore
 from nho.runtime.parallel import SERIAL, Workers, workers
-from nho.settings import Recipe, Settings
+from nho.settings import Settings
+from nho.settings.recipes import Recipe
 
 RecipeKind = TypeVar("RecipeKind", bound=Recipe)
 

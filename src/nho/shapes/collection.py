@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+
+from nho.runtime.npz import npz_bytes
 
 _LIMIT = 3.5  # robust standard deviations
 
@@ -53,10 +54,7 @@ class ScanFit:
 
 def fit_arrays(fit: ScanFit) -> bytes:
     """A fit as the content of a file."""
-    stream = io.BytesIO()
-    arrays = {each.name: np.asarray(getattr(fit, each.name)) for each in fields(ScanFit)}
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
+    return npz_bytes({each.name: np.asarray(getattr(fit, each.name)) for each in fields(ScanFit)})
 
 
 def scan_fit_of(arrays: dict[str, np.ndarray]) -> ScanFit:

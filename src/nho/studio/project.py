@@ -5,7 +5,6 @@ The file is an NPZ archive: arrays of the meshes, and files of the result as byt
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from dataclasses import asdict, dataclass, field
@@ -21,7 +20,7 @@ from nho.io.attributes import Attributes, read_with_attributes
 from nho.io.landmarks import clean_name
 from nho.problem.result import DESCRIPTION, MatchResult, stored_description
 from nho.runtime.input_file import read_bytes
-from nho.runtime.npz import load_arrays
+from nho.runtime.npz import load_arrays, npz_bytes
 from nho.studio.autosave import marks_from_json
 from nho.studio.chosen_look import checked_look
 from nho.studio.marks import SIDES, MarkedPair, Marks, Side, mark_at
@@ -76,9 +75,7 @@ def project_bytes(
                 content = read_bytes(Path(folder) / name)
                 arrays[f"file {name}"] = np.frombuffer(content, dtype=np.uint8)
     arrays["about"] = np.frombuffer(json.dumps(about).encode("utf-8"), dtype=np.uint8)
-    stream = io.BytesIO()
-    np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
+    return npz_bytes(arrays, compress=True)
 
 
 def read_project(path: Path) -> Project:

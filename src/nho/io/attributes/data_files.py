@@ -26,7 +26,7 @@ from nho.io.meshes.model import MASK, UV, Array, Attributes, Written, kind_of
 from nho.io.meshes.polygons import whole_numbers
 from nho.io.meshes.text import parse_numbers, quoted, unix_text, without_comments
 from nho.runtime.csv_table import csv_rows
-from nho.runtime.npz import check_archive, read_array
+from nho.runtime.npz import check_archive, npz_bytes, read_array
 
 _MESH = ("vertices", "faces")
 _OF_FACE = "face_"
@@ -206,9 +206,7 @@ def write_npz(vertices: Array, faces: Array, attributes: Attributes, _stem: str)
             arrays[name] = array
     if attributes.uv is not None:
         arrays[UV] = attributes.uv
-    stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **arrays)
-    return Written(stream.getvalue(), notes=notes)
+    return Written(npz_bytes(arrays, compress=True), notes=notes)
 
 
 def read_list(data: bytes, name: str, n_vertices: int, key: str) -> Attributes:
