@@ -53,12 +53,12 @@ _RESAMPLED = 500  # draws of pairs for an interval
 
 
 def plan(request: StudyRequest) -> list[MatchTask]:
-    """The recipe and drawn combinations of readings; with the first seed what is seen alone."""
+    """The recipe and drawn combinations of readings; with one seed of each what is seen alone."""
     tasks = []
-    for family, pair in request.pairs(BASE):
+    for order, (family, pair) in enumerate(request.pairs(BASE)):
         for number, seed in enumerate(request.seeds):
             wanted: list[Reading] = [(), *drawn(f"{family}/{pair}/{seed}")]
-            if number == 0:
+            if number == order % len(request.seeds):
                 wanted += [*PLAIN.values(), *FRAGILE.values()]
             tasks += [
                 MatchTask(family, pair, BASE, changes=changes, seed=seed)
