@@ -125,12 +125,17 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+def written(folder, scan, result):
+    """The arguments that name a match in files."""
+    scan.write(folder / "scan.ply")
+    TEMPLATE.write(folder / "template.ply")
+    write_outputs(folder / "result", scan, TEMPLATE, result, report=False)
+    return folder / "scan.ply", folder / "template.ply", "--result", folder / "result"
+
+
 def test_the_command_writes_what_python_computes(tmp_path, half):
     result, scan, _ = half
-    scan.write(tmp_path / "scan.ply")
-    TEMPLATE.write(tmp_path / "template.ply")
-    write_outputs(tmp_path / "result", scan, TEMPLATE, result, report=False)
-    files = (tmp_path / "scan.ply", tmp_path / "template.ply", "--result", tmp_path / "result")
+    files = written(tmp_path, scan, result)
     out = tmp_path / "complete.ply"
     outcome = run("complete", *files, "--mirror", "--out", out, "--json", "--quiet")
     assert outcome.exit_code == 0, outcome.output
@@ -141,6 +146,17 @@ def test_the_command_writes_what_python_computes(tmp_path, half):
     np.testing.assert_allclose(attributes.vertex["uncertainty"], expected.uncertainty, rtol=1e-6)
     told = json.loads(outcome.stdout)
     assert told["measured_percent"] == pytest.approx(expected.summary()["measured_percent"])
+    assert told["mirrored_percent"] > 20 and told["notes"] == []
+
+
+def test_a_note_says_that_the_other_side_is_missing_as_well(tmp_path):
+    cut = cut_by_plane(TEMPLATE, [0.0, 1.0, 0.0], keep_area=0.5)  # across the plane of symmetry
+    files = written(tmp_path, cut.mesh, match_of_cut(cut, TEMPLATE))
+    outcome = run("complete", *files, "--mirror", "--out", tmp_path / "complete.ply")
+    assert outcome.exit_code == 0, outcome.output
+    said = " ".join(outcome.output.split())
+    assert "missing on the other as well: --mirror changed next to nothing" in said
+    assert "0.0 % from the other side" in said
 
 
 def test_refusals_name_the_remedy(tmp_path, half):

@@ -189,6 +189,11 @@ def test_landmarks_go_from_file_to_file(pair, piece, whole):
     assert np.linalg.norm(places[4] - on_template[4]) < 0.1 * whole.diagonal
 
 
+def test_predict_without_landmarks_says_what_goes_with_it(pair):
+    folder, _ = pair
+    refused(folder, "it goes with --from full --landmarks IN OUT", "--predict")
+
+
 def test_the_map_is_written_as_a_table_and_as_matrices(pair, piece, whole):
     folder, _ = pair
     result = match_of_cut(piece, whole)

@@ -15,7 +15,6 @@ from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.symmetry import Plane, find_symmetry, mirrored
 from nho.io.attributes import (
-    Attributes,
     check_output_file,
     read_with_attributes,
     write_with_attributes,
@@ -28,10 +27,11 @@ from nho.progress import ProgressCallback
 from nho.report.result_folder import files_in
 from nho.runtime.input_protection import InputFiles
 from nho.shapes.prior import estimate_from_fit
-from nho.transfer import Completion, complete, fit_template, load_for
+from nho.transfer import complete, fit_template, load_for
 
 _MESHES = (".ply", ".obj", ".glb", ".vtp", ".npz")
 _AXES = {"x": 0, "y": 1, "z": 2}
+_HARDLY = 0.05  # share of the missing surface: if less was taken from the other side, a note tells
 
 
 def complete_command(
@@ -120,7 +120,8 @@ def complete_command(
             predicted=predicted,
             progress=progress,
         )
-    notes = list(write_with_attributes(out, completion.mesh, marks(completion), inputs, ascii_ply))
+    marks = completion.attributes()
+    notes = list(write_with_attributes(out, completion.mesh, marks, inputs, ascii_ply))
     if found.status != "ok":
         notes.insert(0, f"status of the match: {found.status}")
     if space is not None and not space.validation.part_fits:
@@ -128,28 +129,30 @@ def complete_command(
             "the shape space was made without `nho shapes --halves`: the uncertainty leaves out "
             "errors of the map and is too small"
         )
-    say_notes(notes)
     summary = completion.summary()
+    if symmetric:
+        notes += _note_on_mirror(summary)
+    say_notes(notes)
     if as_json:
         typer.echo(json.dumps({**summary, "status": found.status, "out": str(out), "notes": notes}))
     elif not quiet:
-        other = f" ({summary['mirrored_percent']:.0f} % mirrored)" if symmetric else ""
+        other = f", {summary['mirrored_percent']:.1f} % from the other side" if symmetric else ""
         say(
             f"{summary['measured_percent']:.0f} % of the surface measured, the rest predicted"
-            f"{other} to within {summary['median_uncertainty']:.3g} (median), at most "
+            f"{other}, to within {summary['median_uncertainty']:.3g} (median), at most "
             f"{summary['largest_uncertainty']:.3g}; wrote {out}"
         )
 
 
-def marks(completion: Completion) -> Attributes:
-    """What is known of every vertex, for a file."""
-    return Attributes(
-        vertex={
-            "measured": completion.measured,
-            "mirrored": completion.mirrored,
-            "uncertainty": completion.uncertainty.astype(np.float32),
-        }
-    )
+def _note_on_mirror(summary: dict[str, float]) -> list[str]:
+    """That the other side could not help, if it is missing as well."""
+    missing = 100 - summary["measured_percent"]
+    if summary["mirrored_percent"] >= _HARDLY * missing:
+        return []
+    return [
+        "what is missing on one side is missing on the other as well: --mirror changed next to "
+        "nothing, and the fitted template predicts the rest"
+    ]
 
 
 def mirror_command(
@@ -201,7 +204,7 @@ def mirror_command(
         typer.echo(json.dumps({**about, "out": str(out), "notes": notes}))
     elif not quiet:
         shown = ", ".join(f"{value:.3f}" for value in normal)
-        off = f"; half of the points are less than {asymmetry:.3g} off" if asymmetry else ""
+        off = "" if asymmetry is None else f"; half of the points are at most {asymmetry:.3g} off"
         say(f"mirrored at a plane with the normal ({shown}){off}; wrote {out}")
 
 

@@ -94,13 +94,15 @@ def transfer_command(
         typer.Option(
             "--landmarks",
             metavar="IN OUT",
-            help="Transfer the landmarks in IN to the other shape and write them to OUT.",
+            help="Two files: transfer landmarks in IN to the other shape and write them to OUT.",
         ),
     ] = None,
     predict: Annotated[
         bool,
         typer.Option(
-            "--predict", help="Place landmarks where the scan has nothing by the fitted template."
+            "--predict",
+            help="With --landmarks and --from full, without a file: the fitted template places "
+            "landmarks where the scan has nothing.",
         ),
     ] = False,
     map_file: Annotated[
@@ -150,13 +152,14 @@ def transfer_command(
 
     Example: `nho transfer result scan.ply template.ply --from full --map map.npz`
     """
+    if predict and (landmarks is None or source != "full"):
+        raise InputError(
+            "--predict takes no file; it goes with --from full --landmarks IN OUT, where IN holds "
+            "the landmarks of the template"
+        )
     if out is None and landmarks is None and map_file is None:
         raise InputError(
             "there is nothing to do; give --out FILE, --landmarks IN OUT or --map FILE"
-        )
-    if predict and (landmarks is None or source != "full"):
-        raise InputError(
-            "--predict places landmarks of the template; give --landmarks, --from full"
         )
     if source not in _SIDES:
         raise InputError(f"--from is {source!r}; choose full or partial")

@@ -82,9 +82,7 @@ def _fitted(session: Session, path: Path) -> None:
 def _completed(session: Session, path: Path) -> None:
     """The scan where it was measured, the fitted template elsewhere."""
     done = _outcome(session).completion
-    uncertainty = done.uncertainty.astype(np.float32)
-    marks = Attributes(vertex={"measured": done.measured, "uncertainty": uncertainty})
-    write_with_attributes(path, done.mesh, marks)
+    write_with_attributes(path, done.mesh, done.attributes())
 
 
 def _mirror(side: Side) -> Callable[[Session, Path], None]:

@@ -21,6 +21,7 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.solvers import factorised
 from nho.geometry.subdivision import with_middles
 from nho.geometry.symmetry import Plane, Symmetry, plane_between
+from nho.io.attributes import Attributes
 from nho.problem.result import MatchResult
 from nho.progress import ProgressCallback, ignore
 from nho.transfer.error_bars import surface_error
@@ -76,6 +77,16 @@ class Completion:
     measured: np.ndarray
     mirrored: np.ndarray
     uncertainty: np.ndarray
+
+    def attributes(self) -> Attributes:
+        """What is known of every vertex, for a file."""
+        return Attributes(
+            vertex={
+                "measured": self.measured,
+                "mirrored": self.mirrored,
+                "uncertainty": self.uncertainty.astype(np.float32),
+            }
+        )
 
     def summary(self) -> dict[str, float]:
         """How much was measured, and how uncertain the rest is."""
