@@ -1,4 +1,4 @@
-"""Every figure of the README stands in docs/results.md, and says what it was chosen on."""
+"""Every figure of the README and of docs/trust.md stands in docs/results.md, and says what it was chosen on."""
 
 from __future__ import annotations
 
@@ -56,6 +56,12 @@ def without_source(readme: str, results: str) -> list[str]:
 def test_every_figure_of_the_readme_stands_in_the_results():
     assert len(figures(README)) > 50
     assert without_source(README, RESULTS) == []
+
+
+def test_every_figure_of_the_page_of_failures_stands_in_the_results():
+    page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    assert len(figures(page)) > 20
+    assert without_source(page, RESULTS) == []
 
 
 def test_what_reports_an_error_says_what_constants_were_chosen_on():
