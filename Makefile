@@ -9,7 +9,7 @@ NEWEST_ENV := .venv-newest
 INTEGRATIONS_ENV := .venv-integrations
 SLICER_ENV := .venv-slicer
 
-.PHONY: demo test test-slow bench docs reference gallery lint scripts audit browser clean \
+.PHONY: demo test test-slow bench docs reference gallery report lint scripts audit browser clean \
   test-oldest test-newest test-random test-integrations coverage
 
 demo: $(DEMO_ENV)/ready
@@ -64,6 +64,14 @@ reference: $(DOCS_ENV)/ready
 
 gallery: $(DOCS_ENV)/ready
 	$(DOCS_ENV)/bin/python tools/reference.py --run
+
+# The technical report as build/report.pdf.
+report:
+	@for tool in pandoc xelatex; do command -v $$tool >/dev/null 2>&1 \
+	  || { echo "$$tool is missing: install pandoc and a LaTeX with xelatex"; exit 1; }; done
+	mkdir -p build
+	pandoc docs/report.md --from markdown --pdf-engine xelatex --resource-path docs \
+	  --output build/report.pdf
 
 lint: $(TEST_ENV)/ready scripts
 	$(TEST_ENV)/bin/ruff check src tests tools examples integrations

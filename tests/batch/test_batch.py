@@ -9,6 +9,7 @@ from collections import Counter
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import nho
 import nho.batch.runner
 import nho.runtime.memory
 from nho.batch import read_pairs, run_batch
+from nho.batch.job import JobOutcome
 from nho.batch.local import _next_that_fits
 from nho.batch.pairs import BatchPair, name_from_files
 from nho.batch.plan import Planner
@@ -423,6 +425,23 @@ def test_a_bug_in_a_worker_is_one_line_in_the_table_and_kept_in_full(tmp_path, m
     rows, _ = again(path, out)
     assert rows[0].error == "unexpected ZeroDivisionError: two lines"
     assert "Traceback" in (out / ".batch" / "failed" / "p0.json").read_text()
+
+
+def test_the_table_of_many_pairs_is_not_written_after_every_one(tmp_path, monkeypatch):
+    path, out = make_pairs(tmp_path, 4), tmp_path / "out"
+    written = []
+
+    def write(folder, rows):
+        written.append([row.status for row in rows])
+
+    outcomes = [JobOutcome(f"p{number}", 0.0, "broken") for number in range(4)]
+    monkeypatch.setattr(nho.batch.runner, "run_local", lambda *_: (each for each in outcomes))
+    monkeypatch.setattr(nho.batch.runner, "write_summary", write)
+    clock = SimpleNamespace(monotonic=iter([10, 11, 15, 31, 32, 33]).__next__)
+    monkeypatch.setattr(nho.batch.runner, "time", clock)
+    run_batch(read_pairs(path), out, SETTINGS, jobs=1)
+    # Planned; after the first pair, which took 1 s of writing; 20 s later; at the end.
+    assert [statuses.count("failed") for statuses in written] == [0, 1, 3, 4]
 
 
 def test_the_table_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -5,13 +5,16 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import nho
 from nho.batch import read_pairs, run_batch
+from nho.batch.cluster import Cluster
+from nho.batch.job import JobOutcome
 from nho.errors import InputError
 from tests.batch.test_batch import (
     SETTINGS,
@@ -50,21 +53,24 @@ def scheduler_address(file):
 
 
 @contextmanager
-def cluster(folder):
-    """A scheduler and two workers, as processes; yields its address and the processes."""
+def cluster(folder, workers=2, restarted="--no-nanny"):
+    """A scheduler and its workers, as processes; yields its address and the processes.
+
+    With ``restarted="--nanny"`` a worker that dies is started again.
+    """
     file = folder / "scheduler.json"
     options = ["--host", "127.0.0.1", "--port", 0, "--scheduler-file", file, "--no-dashboard"]
     processes = [dask_process("scheduler", *options)]
     try:
         address = wait_until(lambda: scheduler_address(file))
-        options = ["--nthreads", 1, "--no-nanny", "--no-dashboard", "--local-directory", folder]
-        processes += [dask_process("worker", address, *options) for _ in range(2)]
+        options = ["--nthreads", 1, restarted, "--no-dashboard", "--local-directory", folder]
+        processes += [dask_process("worker", address, *options) for _ in range(workers)]
         with distributed.Client(address, set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=PATIENCE)
+            client.wait_for_workers(workers, timeout=PATIENCE)
         yield address, processes
     finally:
         for process in processes:
-            process.kill()
+            process.kill() if restarted == "--no-nanny" else process.terminate()
             process.wait()
 
 
@@ -126,6 +132,34 @@ def test_failing_pairs_and_threads_of_one_worker(local, tmp_path):
     run_batch(read_pairs(path)[:1], apart, SETTINGS, jobs=1)
     name = Path("p0", "partial.ply")  # colours of the map: the same bytes wherever it was made
     assert (out / name).read_bytes() == (apart / name).read_bytes()
+
+
+class Nothing(NamedTuple):
+    """A job that takes no time."""
+
+    name: str
+    memory: int = 0
+
+    def run(self):
+        return JobOutcome(self.name, 0.0)
+
+
+def test_the_scheduler_gets_jobs_little_by_little_and_all_come_back_once(local, monkeypatch):
+    names = [f"job-{number}" for number in range(60)]
+    with closing(Cluster(local, None, print)) as running:
+        submit, submitted = running._client.submit, []
+
+        def counted(function, job, **options):
+            submitted.append(job.name)
+            return submit(function, job, **options)
+
+        monkeypatch.setattr(running._client, "submit", counted)
+        back, ahead = [], []
+        for outcome in running.run([Nothing(name) for name in names]):
+            back.append(outcome.name)
+            ahead.append(len(submitted) - len(back))
+    assert sorted(back) == sorted(names) and submitted == names
+    assert max(ahead) <= 2 * (5 * 2 + 1)  # twice five a thread, and one more
 
 
 def test_a_pair_too_large_for_every_worker_is_not_started(local, tmp_path, monkeypatch):

@@ -6,9 +6,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nho.errors import InputError, NhoError
 
 _CONNECT = 15  # seconds
 _PAUSE = 0.5  # seconds between two checks for workers
+_AHEAD = 5  # jobs that wait for each thread of the workers, at least
 _LIMITING = threading.Lock()
 _limits: list[Any] = []  # the BLAS limit of this worker, once set
 
@@ -76,30 +78,17 @@ class Cluster:
         A pair whose worker dies is started again by Dask (``allowed-failures`` times). Closing
         the iterator takes back what has not started; what runs ends on its worker.
         """
-        limits = self._memory_per_pair()
-        names: dict[Any, str] = {}
-        futures = []
-        for job in jobs:
-            fitting = [
-                worker for worker, limit in limits.items() if not limit or limit >= job.memory
-            ]
-            some = 0 < len(fitting) < len(limits)
-            future = self._client.submit(
-                run_on_worker,
-                job,
-                key=f"nho-{job.name}-{os.urandom(8).hex()}",
-                pure=False,
-                workers=fitting if some else None,
-                allow_other_workers=some,  # better too little memory than no worker
-            )
-            names[future.key] = job.name
-            futures.append(future)
+        waiting = iter(jobs)
+        names: dict[Any, str] = {}  # by future
         try:
             finished = self._dask.as_completed(
-                futures, loop=self._client.loop, with_results=True, raise_errors=False
+                [], loop=self._client.loop, with_results=True, raise_errors=False
             )
+            few = self._submit_some(waiting, names, finished)
             for future, answer in finished:
-                name = names.pop(future.key)
+                name = names.pop(future)
+                if len(names) < few:
+                    few = self._submit_some(waiting, names, finished)
                 if isinstance(answer, JobOutcome):
                     yield answer
                 elif future.status in ("cancelled", "lost"):
@@ -114,7 +103,34 @@ class Cluster:
                 future.release()
         finally:
             if names:
-                self._client.cancel(futures)
+                self._client.cancel(list(names))
+
+    def _submit_some(self, jobs: Iterator[Work], names: dict[Any, str], finished: Any) -> int:
+        """Hand the scheduler, which keeps in memory what it has, some jobs ahead of the workers.
+
+        Returns
+        -------
+        int
+            With fewer jobs left than this it is time for more; 0 = there are no more.
+        """
+        limits = self._memory_per_pair()
+        few = _AHEAD * sum(self._client.nthreads().values()) + 1
+        for job in islice(jobs, 2 * few - len(names)):
+            fitting = [
+                worker for worker, limit in limits.items() if not limit or limit >= job.memory
+            ]
+            some = 0 < len(fitting) < len(limits)
+            future = self._client.submit(
+                run_on_worker,
+                job,
+                key=f"nho-{job.name}-{os.urandom(8).hex()}",
+                pure=False,
+                workers=fitting if some else None,
+                allow_other_workers=some,  # better too little memory than no worker
+            )
+            names[future] = job.name
+            finished.add(future)
+        return few if len(names) >= few else 0
 
     def _workers(self) -> dict[str, Any]:
         workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]

@@ -1,11 +1,12 @@
 """`run_batch`: many pairs into one folder, whatever happens on the way.
 
-The folders of the pairs are the truth. The table is rebuilt from them at every start and after
-every pair, so a run that was killed loses the pairs that were running and nothing else.
+The folders of the pairs are the truth. The table is rebuilt from them at every start, so a run that
+was killed loses the pairs that were running and nothing else.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -38,6 +39,7 @@ from nho.runtime.parallel import thread_count
 from nho.settings import Settings
 
 _SHARE = 0.9  # of the free memory; the rest is for the system and for what the estimate misses
+_WRITING_SHARE = 0.05  # of the time, for writing the table anew
 _MARK = "made by nho batch"
 KEPT = "finished pairs are kept; run the same command again to continue"
 
@@ -149,7 +151,9 @@ class _Summary:
         self._pairs, self._out, self._progress = pairs, out, progress
         self._rows = {pair.name: SummaryRow(pair.name, "skipped", NOT_TRIED) for pair in pairs}
         self._jobs: dict[str, Job] = {}
+        self._counts = Counter(row.status for row in self._rows.values())
         self._stale: dict[str, str] = {}  # why an earlier result does not count
+        self._next_writing = 0.0
 
     @property
     def rows(self) -> list[SummaryRow]:
@@ -161,7 +165,7 @@ class _Summary:
 
     def notify(self, note: str = "", row: SummaryRow | None = None) -> None:
         if self._progress is not None:
-            counts = Counter(row.status for row in self._rows.values())
+            counts = self._counts
             done = counts["ok"] + counts["failed"]
             self._progress(BatchProgress(done, counts["failed"], len(self._rows), row, note))
 
@@ -188,8 +192,16 @@ class _Summary:
                 if outcome.hits_every_job:
                     raise CannotWrite(outcome.error)
                 self._put(self._row_of(outcome))
-                write_summary(self._out, self.rows)
+                self._write_if_due()
                 self.notify(row=self._rows[outcome.name])
+        write_summary(self._out, self.rows)
+
+    def _write_if_due(self) -> None:
+        """Write the table, which takes the longer the more pairs there are, a part of the time."""
+        start = time.monotonic()
+        if start >= self._next_writing:
+            write_summary(self._out, self.rows)
+            self._next_writing = start + (time.monotonic() - start) / _WRITING_SHARE
 
     def add_unreported(self) -> None:
         """Enter pairs that were finished, but not yet reported, when the run was stopped."""
@@ -219,6 +231,8 @@ class _Summary:
         if row.status == "failed" and row.name in self._stale:
             why = f"the earlier result in the folder does not count: {self._stale[row.name]}"
             row = replace(row, error=f"{row.error} ({why})")
+        self._counts[self._rows[row.name].status] -= 1
+        self._counts[row.status] += 1
         self._rows[row.name] = row
 
 

@@ -7,6 +7,7 @@ import platform
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,13 @@ def versions() -> dict[str, str]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        **{name: version(name) for name in names},
+        **{name: _version(name) for name in names},
     }
+
+
+@cache  # a batch asks for every pair, and metadata takes longer to read than a small result
+def _version(name: str) -> str:
+    return version(name)
 
 
 def _inputs(partial: Mesh, full: Mesh) -> dict[str, dict[str, Any]]:

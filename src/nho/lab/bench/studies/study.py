@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nho.evaluation.ground_truth import region_rule
 from nho.lab.bench.datasets import FAMILIES
+from nho.lab.bench.datasets.roles import roles_note
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.tabular import Table
@@ -153,12 +154,21 @@ class Study:
         ]
 
     def findings(self, request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
-        """The report on the rows of its tasks, which says on how many vertices they were solved."""
+        """The report on the rows of its tasks.
+
+        Every table says which families choose and which judge, and on how many vertices the
+        presets solved.
+        """
         vertices = request.vertices or self.vertices
         own = [as_planned(row, vertices) for row in rows]
-        found = self.report(self.narrowed(request), own, folder)
-        if not vertices or own == rows:
-            return found
-        note = f"Presets solve larger shapes on about {vertices:,} vertices (--vertices)."
-        tables = [replace(table, note=f"{table.note} {note}") for table in found.tables]
+        narrowed = self.narrowed(request)
+        found = self.report(narrowed, own, folder)
+        families = dict.fromkeys(row["family"] for row in rows) or narrowed.families
+        notes = [roles_note((name, FAMILIES[name].title) for name in families)]
+        if vertices and own != rows:
+            notes += [f"Presets solve larger shapes on about {vertices:,} vertices (--vertices)."]
+        tables = [
+            replace(table, note=" ".join(filter(None, [table.note, *notes])))
+            for table in found.tables
+        ]
         return replace(found, tables=tables)
