@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import nho
 import nho.batch.runner
@@ -22,6 +23,7 @@ from nho.batch.pairs import BatchPair, name_from_files
 from nho.batch.plan import Planner
 from nho.batch.summary import SummaryRow, write_summary
 from nho.cli import main
+from nho.cli.app import app
 from nho.errors import InputError
 from nho.pipeline.memory_budget import fit_to_memory, needed_memory
 from nho.problem.result import MatchResult
@@ -423,6 +425,14 @@ def test_a_bug_in_a_worker_is_one_line_in_the_table_and_kept_in_full(tmp_path, m
     rows, _ = again(path, out)
     assert rows[0].error == "unexpected ZeroDivisionError: two lines"
     assert "Traceback" in (out / ".batch" / "failed" / "p0.json").read_text()
+
+
+def test_pairs_with_warnings_are_named_at_the_end(tmp_path, monkeypatch):
+    rows = [SummaryRow("sure", "ok", warnings=0), SummaryRow("doubtful", "ok", warnings=2)]
+    monkeypatch.setattr("nho.cli.batch.run_batch", lambda *_, **__: rows)
+    path = make_pairs(tmp_path, 2)
+    outcome = CliRunner().invoke(app, ["batch", str(path), "--out", str(tmp_path / "out")])
+    assert "2 of 2 pairs ok, 0 failed, 1 with warnings (doubtful); look" in outcome.stdout
 
 
 def test_the_table_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
