@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import nho
 import nho.batch.runner
@@ -24,6 +25,7 @@ from nho.batch.pairs import BatchPair, name_from_files
 from nho.batch.plan import Planner
 from nho.batch.summary import SummaryRow, write_summary
 from nho.cli import main
+from nho.cli.app import app
 from nho.errors import InputError
 from nho.pipeline.memory_budget import fit_to_memory, needed_memory
 from nho.problem.result import MatchResult
@@ -442,6 +444,14 @@ def test_the_table_of_many_pairs_is_not_written_after_every_one(tmp_path, monkey
     run_batch(read_pairs(path), out, SETTINGS, jobs=1)
     # Planned; after the first pair, which took 1 s of writing; 20 s later; at the end.
     assert [statuses.count("failed") for statuses in written] == [0, 1, 3, 4]
+
+
+def test_pairs_with_warnings_are_named_at_the_end(tmp_path, monkeypatch):
+    rows = [SummaryRow("sure", "ok", warnings=0), SummaryRow("doubtful", "ok", warnings=2)]
+    monkeypatch.setattr("nho.cli.batch.run_batch", lambda *_, **__: rows)
+    path = make_pairs(tmp_path, 2)
+    outcome = CliRunner().invoke(app, ["batch", str(path), "--out", str(tmp_path / "out")])
+    assert "2 of 2 pairs ok, 0 failed, 1 with warnings (doubtful); look" in outcome.stdout
 
 
 def test_the_table_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):

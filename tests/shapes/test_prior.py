@@ -75,6 +75,14 @@ def test_the_commands_use_a_model(space, scanned, tmp_path):
     assert attributes.vertex["uncertainty"].max() == pytest.approx(told["largest_uncertainty"])
     both = CliRunner().invoke(app, [*arguments, "--model", places["shapes"], "--mirror"])
     assert isinstance(both.exception, InputError) and "--symmetric" in str(both.exception)
+    rows = np.linspace(0, scan.n_vertices - 1, 5).astype(int)
+    pairs = [f"{row},{result.vertex_map[row]}" for row in rows]
+    (tmp_path / "pairs.csv").write_text("\n".join(["partial,full", *pairs]) + "\n")
+    arguments = ["match", places["scan.ply"], places["template.ply"]]
+    arguments += ["--anchors", str(tmp_path / "pairs.csv"), "--out", str(tmp_path / "new")]
+    outcome = CliRunner().invoke(app, [*arguments, "--model", places["shapes"]])
+    assert outcome.exit_code == 0, outcome.output
+    assert f"the shape space of {len(space.names)} shapes" in outcome.stderr
 
 
 def test_another_template_is_refused(space):

@@ -21,6 +21,8 @@ def made(tmp_path_factory):
     """A batch and the folder of its shape space."""
     folder = tmp_path_factory.mktemp("collection")
     write_batch(folder / "results")
+    doubtful = folder / "results" / "scan3" / "result.json"
+    doubtful.write_text(doubtful.read_text().replace('"status": "ok"', '"status": "doubtful: x"'))
     (folder / "marks.csv").write_text("name,vertex\na,3\nb,50\nc,200\n")
     arguments = ["shapes", folder / "results", "--landmarks", folder / "marks.csv", "--out"]
     out = folder / "space"
@@ -77,6 +79,10 @@ def test_the_page_asks_the_network_for_nothing_and_escapes_names(made):
     page = (out / "shapes.html").read_text()
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
     assert 'data-component="0"' in page and "scan3" in page
+
+
+def test_doubtful_scans_are_named(made):
+    assert made[2]["suspicious"] == {"scan3": ["doubtful: x"]}
 
 
 def test_a_folder_with_other_files_is_refused(made):

@@ -17,6 +17,7 @@ from nho.batch.runner import KEPT, BatchCallback
 from nho.batch.summary import SUMMARY
 from nho.cli.console import counted_line, counting_bar, duration, if_stopped, say
 from nho.cli.options import Changes, Preset, Scheduler, Seed, chosen_settings
+from nho.io.landmarks.parsing import listed
 
 
 def batch_command(
@@ -84,8 +85,10 @@ def batch_command(
         say(f"failed: {row.name}: {row.error}", err=True)
     if not quiet:
         counts = Counter(row.status for row in rows)
+        warned = [row.name for row in rows if row.warnings]
+        doubts = f", {len(warned)} with warnings ({listed(warned)})" if warned else ""
         say(
-            f"{counts['ok']} of {len(rows)} pairs ok, {counts['failed']} failed; "
+            f"{counts['ok']} of {len(rows)} pairs ok, {counts['failed']} failed{doubts}; "
             f"look at {out / SUMMARY}"
         )
     if failed:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from nho.cli.console import if_stopped, progress_display, say
+from nho.cli.console import if_stopped, progress_display, say, say_notes
 from nho.cli.options import (
     AsJson,
     Changes,
@@ -106,6 +106,8 @@ def match_command(
         if as_json:
             typer.echo(json.dumps({**_summary(result), "out": str(out)}))
         elif not quiet:
+            if space is not None:
+                say_notes([*result.notes[-1:]])  # what became of the shape space
             print_summary(result, out)
 
 

@@ -144,17 +144,23 @@ def shapes_command(
         points, _ = marks.on(template)
         used = [folder for folder in folders if folder.name in fits]
         carried = _landmarks(used, points, marks.names, predict)
+    judgements = judged(fits)
+    suspicious = {each.name: list(each.reasons) for each in judgements if each.reasons}
     write_shapes(
         out,
         space,
         fits=fits,
-        judgements=judged(fits),
+        judgements=judgements,
         landmarks=carried,
         notes=notes,
         inputs=inputs,
     )
+    notes += [
+        f"{name}: {', '.join(why)}; --leave-out {name} makes the space without it"
+        for name, why in suspicious.items()
+    ]
     say_notes([*notes, *(f"{name}: {why}" for name, why in space.outliers().items())])
-    _tell(space, fits, out, quiet, as_json)
+    _tell(space, fits, suspicious, out, quiet, as_json)
 
 
 def _counting(quiet: bool, what: str) -> Callable[[JobOutcome, int], None]:
@@ -184,7 +190,12 @@ def _landmarks(
 
 
 def _tell(
-    space: ShapeSpace, fits: dict[str, ScanFit], out: Path, quiet: bool, as_json: bool
+    space: ShapeSpace,
+    fits: dict[str, ScanFit],
+    suspicious: dict[str, list[str]],
+    out: Path,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     summary = {
         "shapes": len(space.names),
@@ -192,6 +203,7 @@ def _tell(
         "explained": space.explained.tolist(),
         "mean_coverage": float(np.mean([fit.coverage for fit in fits.values()])),
         "outliers": space.outliers(),
+        "suspicious": suspicious,
         "out": str(out),
     }
     if as_json:
