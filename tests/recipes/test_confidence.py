@@ -14,7 +14,7 @@ from nho.recipes.guided.distance_evidence import AnchorDistances
 from nho.recipes.guided.spectral_proposal import SpectralProposal
 
 QUICK = nho.preset("default").replace(fit_steps=5, encoding_modes=20, rounds=1, threads=1)
-NAMES = ["nearest anchor", "distortion", "moved", "disagreement"]
+NAMES = ["nearest anchor", "distortion", "moved", "disagreement", "strain"]
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +38,16 @@ def lopsided(whole, piece):
 def test_signals_are_logarithms_in_the_order_of_the_weights(distances):
     random = np.random.default_rng(0)
     given = random.uniform(0.1, 1, (3, distances.partial.shape[1]))
-    found = signals(distances.partial.min(axis=0), *given)
-    assert found.shape == (distances.partial.shape[1], 4)
-    np.testing.assert_allclose(np.exp(found[:, 1:]).T, given, atol=0.01)
+    found = signals(distances.partial.min(axis=0), *given, strain=0.3)
+    assert found.shape == (distances.partial.shape[1], 5)
+    np.testing.assert_allclose(np.exp(found[:, 1:4]).T, given, atol=0.01)
+    np.testing.assert_allclose(np.exp(found[:, 4]), 0.3, atol=0.01)
     np.testing.assert_allclose(np.exp(found[:, 0]), distances.partial.min(axis=0), atol=0.01)
 
 
-@pytest.mark.parametrize("column", range(4), ids=NAMES)
+@pytest.mark.parametrize("column", range(5), ids=NAMES)
 def test_confidence_falls_with_each_signal(column):
-    found = np.log(np.full((50, 4), 0.02))
+    found = np.log(np.full((50, 5), 0.02))
     found[:, column] = np.log(np.geomspace(1e-3, 2.0, 50))
     trust = confidence(found)
     assert (np.diff(trust) < 0).all()
@@ -55,8 +56,8 @@ def test_confidence_falls_with_each_signal(column):
 
 def test_confidence_is_a_probability_whatever_is_told():
     random = np.random.default_rng(0)
-    found = np.log(10 ** random.uniform(-12, 6, (1000, 4)))
-    found = np.concatenate([found, np.full((1, 4), 1e6), np.full((1, 4), -1e6)])
+    found = np.log(10 ** random.uniform(-12, 6, (1000, 5)))
+    found = np.concatenate([found, np.full((1, 5), 1e6), np.full((1, 5), -1e6)])
     with np.errstate(over="raise", invalid="raise"):
         trust = confidence(found)
     assert np.isfinite(trust).all() and (trust >= 0).all() and (trust <= 1).all()
@@ -66,7 +67,7 @@ def test_confidence_is_a_probability_whatever_is_told():
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_no_doubt_at_all_is_finite_and_trusted_most(distances):
     nothing = np.zeros(distances.partial.shape[1])
-    found = signals(distances.partial.min(axis=0), nothing, nothing, nothing)
+    found = signals(distances.partial.min(axis=0), nothing, nothing, nothing, 0.0)
     assert np.isfinite(found).all()
     trust = confidence(found)
     assert trust[distances.anchors[:, 0]].min() == trust.max() > 0.9
@@ -76,7 +77,7 @@ def test_no_doubt_at_all_is_finite_and_trusted_most(distances):
 
 def test_a_hopeless_match_is_not_trusted(distances):
     bad = np.ones(distances.partial.shape[1])
-    assert confidence(signals(distances.partial.min(axis=0), bad, bad, bad)).max() < 0.5
+    assert confidence(signals(distances.partial.min(axis=0), bad, bad, bad, 1.0)).max() < 0.5
 
 
 @pytest.mark.parametrize("centre", [0, 77, 300])
@@ -161,10 +162,10 @@ def test_where_the_proposal_disagrees_trust_is_lost(whole, piece, monkeypatch):
 
 
 def test_anchors_that_were_found_make_nothing_near_them_certain():
-    near, far = np.log([[0.002, 0.05, 0.01, 0.01], [0.5, 0.05, 0.01, 0.01]])
+    near, far = np.log([[0.002, 0.05, 0.01, 0.01, 0.1], [0.5, 0.05, 0.01, 0.01, 0.1]])
     marked = confidence(np.stack([near, far]))
     found = confidence(np.stack([near, far]), pinned=False)
     assert marked[0] > marked[1] + 0.05
     assert found[0] == found[1] < marked[0]
-    worse = np.log([[0.002, 0.2, 0.01, 0.01], [0.002, 0.05, 0.1, 0.1]])
+    worse = np.log([[0.002, 0.2, 0.01, 0.01, 0.1], [0.002, 0.05, 0.1, 0.1, 0.1]])
     assert (confidence(worse, pinned=False) < found[0]).all()

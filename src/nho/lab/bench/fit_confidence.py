@@ -2,14 +2,13 @@
 
 ``python -m nho.lab.bench.fit_confidence --data DIR --out FOLDER`` matches pairs with few and many
 anchors, fits the logistic model of `nho.recipes.guided.confidence` to what it finds, and judges it
-on families left out of the fit: a reliability table and curve, and the risk among the most
-confident.
+on families left out of the fit: a reliability table and curve, a line a family, and the risk among
+the most confident. With ``--anchors 0`` anchors are found, for the numbers of found ones.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -20,63 +19,94 @@ from scipy.sparse.csgraph import dijkstra
 
 from nho.evaluation.metrics import geodesic_errors
 from nho.geometry.geodesics import edge_graph
-from nho.lab.bench.datasets import DEVELOPMENT, FAMILIES, AnnotatedPair
+from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.figures.curves import trust_figure
 from nho.lab.bench.figures.plotstyle import save
 from nho.lab.bench.scores import RISK_COVERAGES, reliability, risk_at_coverages, risk_half
+from nho.lab.bench.studies import StudyRequest
+from nho.pipeline.automatic_anchors import AUTO, found_rivals
+from nho.pipeline.multiresolution import solve_at_size
+from nho.pipeline.rivals import Placed, solved_by_found
 from nho.problem.preparation import prepare
+from nho.problem.result import HAS_PARTNER
 from nho.recipes.guided import recipe as guided
 from nho.recipes.guided.confidence import RADIUS
+from nho.recipes.guided.placement import DOUBTFUL_BELOW
 from nho.runtime.run import started
 from nho.settings import Settings
 
+_FAMILIES = "pfaust_m,pfaust_h,pfarm,tosca,shrec16_cuts,shrec16_holes,faces,tibias,species,scans"
 _NEIGHBOURS = 20  # whose mean error stands for a perfect, but smooth, predictor
+_ASKED = 3000  # vertices of a match, at most
 
 
 @dataclass(frozen=True)
 class MatchSignals:
-    """Signals and errors (shares of sqrt(area)) at the annotated vertices of one match."""
+    """Signals and errors (shares of sqrt(area)) at annotated vertices of one match."""
 
-    group: str
+    family: str
     anchors: int
     signals: np.ndarray
     errors: np.ndarray
     smooth: np.ndarray  # mean error of the neighbours: what any smooth predictor can know
 
+    @property
+    def group(self) -> str:
+        """What is left out of the fit together."""
+        return self.family.split("_")[0]
+
+    @property
+    def right(self) -> np.ndarray:
+        """(k,) bool: the match is less than `RADIUS` off."""
+        return np.asarray(self.errors <= RADIUS)
+
 
 Judged = tuple[np.ndarray, MatchSignals]  # confidence, and what it belongs to
 
 
-def sample(group: str, pair: AnnotatedPair, anchors: int) -> MatchSignals:
-    """Match one pair and keep what confidence is made of."""
-    problem = prepare(pair.partial, pair.full, pair.anchors(anchors))
-    with started(Settings(), None) as run:
-        solution = guided.solve(problem, run)
-    assert solution.signals is not None
+def sample(family: str, pair: AnnotatedPair, anchors: int) -> MatchSignals | None:
+    """Match one pair and keep what confidence is made of; None if its place is in doubt."""
+    placed, judged = _placed(pair, anchors)
+    problem, solution = placed.problem, placed.solution
+    if solution.chance < DOUBTFUL_BELOW or solution.signals is None or solution.overlap is None:
+        return None
     points = problem.given_points(solution.points)
-    known = (pair.truth.points.face >= 0) & (points.face >= 0)
-    errors = geodesic_errors(pair.full, points, pair.truth.points)
-    rows = problem.partial.solver_of_given[known]
-    signals = solution.signals[rows]
-    return MatchSignals(group, anchors, signals, errors[known], _smooth(pair, known, errors))
+    has_partner = problem.partial.to_given(solution.overlap, 0.0) >= HAS_PARTNER
+    known = np.flatnonzero(judged & (points.face >= 0) & has_partner)
+    some = np.random.default_rng(0).permutation(known)[:_ASKED]
+    errors = geodesic_errors(pair.full, points[some], pair.truth.points[some])
+    signals = solution.signals[problem.partial.solver_of_given[some]]
+    return MatchSignals(family, anchors, signals, errors, _smooth(pair, some, errors))
 
 
-def _smooth(pair: AnnotatedPair, known: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Mean error of the nearest annotated vertices, without the vertex itself."""
-    chosen = np.flatnonzero(known)
-    graph = edge_graph(pair.partial)
+def _placed(pair: AnnotatedPair, anchors: int) -> tuple[Placed, np.ndarray]:
+    """The pair, matched, and (n_partial,) the vertices to judge it at."""
+    meshes = pair.partial, pair.full
+    with started(Settings(), None) as run:
+        if not anchors:
+            rivals = found_rivals(AUTO, *meshes, run)
+            return solved_by_found(rivals, meshes, [], run, guided.solve)[0], pair.annotated
+        marked = pair.anchors(anchors)
+        problem = prepare(*meshes, marked, keep_loose=True)
+        solution = solve_at_size(problem, run, guided.solve)
+        return Placed(problem, solution), pair.judged(marked)
+
+
+def _smooth(pair: AnnotatedPair, chosen: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """(k,) mean error of the nearest chosen vertices, without the vertex itself."""
     reach = 6 * pair.partial.mean_edge_length
-    near = dijkstra(graph, directed=False, indices=chosen, limit=reach)[:, chosen]
+    near = dijkstra(edge_graph(pair.partial), directed=False, indices=chosen, limit=reach)
+    near = near[:, chosen]
     np.fill_diagonal(near, np.inf)
     order = np.argsort(near, axis=1)[:, :_NEIGHBOURS]
-    smooth: np.ndarray = errors[chosen][order].mean(axis=1)
+    smooth: np.ndarray = errors[order].mean(axis=1)
     return smooth
 
 
 def fitted(samples: list[MatchSignals]) -> np.ndarray:
     """(k + 1,) weights and constant of the logistic model; every match counts alike."""
     x = np.concatenate([_with_one(s.signals) for s in samples])
-    y = np.concatenate([s.errors <= RADIUS for s in samples]).astype(float)
+    y = np.concatenate([s.right for s in samples]).astype(float)
     weight = np.concatenate([np.full(len(s.errors), 1 / len(s.errors)) for s in samples])
 
     def loss(c: np.ndarray) -> tuple[float, np.ndarray]:
@@ -100,40 +130,68 @@ def _with_one(signals: np.ndarray) -> np.ndarray:
     return np.concatenate([signals, np.ones((len(signals), 1))], axis=1)
 
 
+def calibration_error(judged: list[Judged]) -> float:
+    """Mean gap between confidence and the share of right matches, over bins of confidence."""
+    confidence, errors = _joined(judged)
+    vertices, mean, share = reliability(100 * errors, confidence).T
+    return float(np.average(np.abs(mean - share), weights=vertices))
+
+
+def _joined(judged: list[Judged]) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence and errors of all vertices."""
+    return np.concatenate([c for c, _ in judged]), np.concatenate([s.errors for _, s in judged])
+
+
 def run(
     data: Annotated[Path | None, typer.Option("--data", help="Evaluation data.")] = None,
-    budgets: Annotated[str, typer.Option("--anchors", help="Comma-separated.")] = "5,10,25",
-    every: Annotated[int, typer.Option("--every", help="Only every n-th pair.")] = 3,
+    families: Annotated[str, typer.Option("--families", help="Comma-separated.")] = _FAMILIES,
+    budgets: Annotated[
+        str, typer.Option("--anchors", help="Comma-separated; 0 = found without a person.")
+    ] = "3,5,10,25",
+    pairs: Annotated[int, typer.Option("--pairs", help="Of each family.")] = 2,
     out: Annotated[Path, typer.Option("--out", help="Folder for the figure.")] = Path("."),
 ) -> None:
-    """Print the fitted numbers, the reliability table and the risks; draw both."""
+    """Print the fitted numbers, reliability by confidence and by family, and the risks."""
     samples = []
-    for family in DEVELOPMENT:
-        group = family.split("_")[0]
-        for pair in islice(FAMILIES[family].pairs(data), 0, None, every):
-            for count in (int(word) for word in budgets.split(",")):
-                samples.append(sample(group, pair, count))
-                typer.echo(f"{family} {pair.name} {count}", err=True)
+    for family, name in StudyRequest(data, tuple(families.split(",")), most=pairs).pairs():
+        pair = FAMILIES[family].load(data, name)
+        for count in (int(word) for word in budgets.split(",")):
+            found = sample(family, pair, count)
+            about = "in doubt" if found is None else f"error {100 * found.errors.mean():.2f}"
+            typer.echo(f"{family} {name} {count}: {about}", err=True)
+            samples += [] if found is None else [found]
     typer.echo(f"weights and constant: {np.round(fitted(samples), 3).tolist()}")
-    trusted = cross_validated(samples)
-    confidence, errors = np.concatenate(trusted), np.concatenate([s.errors for s in samples])
+    judged = list(zip(cross_validated(samples), samples, strict=True))
+    confidence, errors = _joined(judged)
     typer.echo("| confidence | within reach | vertices |\n|---|---|---|")
     for vertices, mean, share in reliability(100 * errors, confidence):
         if vertices:
             typer.echo(f"| {mean:.2f} | {share:.2f} | {vertices:.0f} |")
+    typer.echo("| family | matches | confidence | within reach | calibration error |")
+    typer.echo("|---|---|---|---|---|")
+    for family in dict.fromkeys(s.family for s in samples):
+        of = [(c, s) for c, s in judged if s.family == family]
+        trust, off = _joined(of)
+        typer.echo(
+            f"| {family} | {len(of)} | {trust.mean():.2f} | {(off <= RADIUS).mean():.2f} | "
+            f"{calibration_error(of):.3f} |"
+        )
+    _risks(judged, out)
+
+
+def _risks(judged: list[Judged], out: Path) -> None:
+    """Print what is risked among the more confident, and draw it with the reliability."""
     typer.echo("| anchors | risk of the surer half | smooth oracle | oracle |\n|---|---|---|---|")
     tables, risks = {}, {}
-    for count in sorted({s.anchors for s in samples}):
-        chosen = [(c, s) for c, s in zip(trusted, samples, strict=True) if s.anchors == count]
+    for count in sorted({s.anchors for _, s in judged}):
+        chosen = [(c, s) for c, s in judged if s.anchors == count]
         halves = [
             np.mean([risk_half(s.errors, order) for order, s in orders])
             for orders in (chosen, *_oracles(chosen))
         ]
         typer.echo(f"| {count} | " + " | ".join(f"{half:.2f}" for half in halves) + " |")
-        tables[count] = reliability(
-            100 * np.concatenate([s.errors for _, s in chosen]),
-            np.concatenate([c for c, _ in chosen]),
-        )
+        confidence, errors = _joined(chosen)
+        tables[count] = reliability(100 * errors, confidence)
         risks[count] = np.mean([risk_at_coverages(s.errors, c) for c, s in chosen], axis=0)
     save(trust_figure(tables, RISK_COVERAGES, risks, RADIUS), out / "confidence")
 

@@ -1,7 +1,7 @@
 """How far to trust each match, and where one more anchor would help most.
 
 Confidence is the estimated probability that a match is less than `RADIUS` off, by a logistic
-model of four signals. `python -m nho.lab.bench.fit_confidence` fits its numbers and draws how well
+model of five signals. `python -m nho.lab.bench.fit_confidence` fits its numbers and draws how well
 they hold on pairs that were left out of the fit.
 """
 
@@ -17,10 +17,10 @@ RADIUS = 0.03  # along the full shape, as a share of the square root of its area
 
 _LEAST = 2e-3  # signals below it say no more
 # One number a signal (of its logarithm), and a constant.
-_WEIGHTS = np.array([-0.491, -1.225, -0.547, -0.697])
-_CONSTANT = -7.05
+_WEIGHTS = np.array([-0.86, -1.9, -0.52, -0.53, -0.75])
+_CONSTANT = -9.92
 # The same where anchors were found and not marked: to be near one means nothing then.
-_WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258])
+_WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258, 0.0])
 _CONSTANT_FOUND = -4.445
 _ASKED = 60  # vertices that are considered for the next anchor
 _REACH = 0.25  # of the present spacing: what a further anchor settles
@@ -31,8 +31,9 @@ def signals(
     distortion: np.ndarray,
     moved: np.ndarray,
     disagreement: np.ndarray,
+    strain: float,
 ) -> np.ndarray:
-    """(n_partial, 4) logarithms of what tells good matches from bad ones.
+    """(n_partial, 5) logarithms of what tells good matches from bad ones.
 
     Parameters
     ----------
@@ -44,8 +45,11 @@ def signals(
         From the first image (of the map the surface was bent from) to the last.
     disagreement : (n_partial,) float array
         Between the last image and the one proposed by the operator.
+    strain : float
+        Of the pose as a whole: where shapes differ more, all of their matches are less certain.
     """
-    return np.log(_LEAST + np.stack([nearest, distortion, moved, disagreement], axis=1))
+    everywhere = np.full(len(nearest), strain)
+    return np.log(_LEAST + np.stack([nearest, distortion, moved, disagreement, everywhere], axis=1))
 
 
 def confidence(found: np.ndarray, pinned: bool = True) -> np.ndarray:
@@ -53,7 +57,7 @@ def confidence(found: np.ndarray, pinned: bool = True) -> np.ndarray:
 
     Parameters
     ----------
-    found : (n_partial, 4) float array
+    found : (n_partial, 5) float array
         The `signals`.
     pinned : bool
         Whether the anchors could be relied on (setting ``pin_anchors``).

@@ -42,14 +42,20 @@ def placement_signals(
     boundary, where there is none. Vertices without a ``partner`` (n_partial bool) do not count,
     unless hardly any has one: then the surface lies wrong as a whole.
     """
-    share = partial.vertex_areas / partial.area
-    if partner is not None and not partner.all() and (share * partner).sum() > _LEAST_PARTNERS:
-        share = share * partner / (share * partner).sum()
+    share = _shares(partial, partner)
     own, other = (of[:, 0] for of in curvatures)
     seen = (other[full.faces[points.face]] * points.barycentric).sum(axis=1)
     inner = np.where(partial.boundary_vertices, 0.0, share)
     unlike = np.average((own - seen) ** 2, weights=inner) if inner.any() else 0.0
-    return np.log(_LEAST + np.array([_strain(partial, full, points, share), unlike]))
+    return np.log(_LEAST + np.array([strain(partial, full, points, partner), unlike]))
+
+
+def _shares(partial: Mesh, partner: np.ndarray | None) -> np.ndarray:
+    """(n_partial,) shares of the area that the vertices with a partner stand for."""
+    share = partial.vertex_areas / partial.area
+    if partner is not None and not partner.all() and (share * partner).sum() > _LEAST_PARTNERS:
+        share = share * partner / (share * partner).sum()
+    return np.asarray(share)
 
 
 def anchor_signals(distances: AnchorDistances, orientation: Orientation) -> np.ndarray:
@@ -63,12 +69,15 @@ def anchor_signals(distances: AnchorDistances, orientation: Orientation) -> np.n
     return np.array([np.log(_LEAST + differ), orientation.alike(distances.anchors)])
 
 
-def _strain(partial: Mesh, full: Mesh, points: SurfacePoints, share: np.ndarray) -> float:
+def strain(
+    partial: Mesh, full: Mesh, points: SurfacePoints, partner: np.ndarray | None = None
+) -> float:
     """Mean relative misfit of small patches to rigid motions; normals count, so mirrors misfit.
 
-    Patches are of points of a sample, so it does not matter how finely the surface is meshed;
-    ``share`` (n_partial) says how much of it each vertex stands for.
+    Patches are of points of a sample, so it does not matter how finely the surface is meshed.
+    ``partner`` as in `placement_signals`.
     """
+    share = _shares(partial, partner)
     count = min(_SAMPLED, int((share > 0).sum()))
     some = np.random.default_rng(0).choice(len(share), count, replace=False, p=share)
     at, images = partial.vertices[some], points[some].positions(full)
@@ -98,8 +107,7 @@ def placement_score(
 ) -> float:
     """How likely the surface lies right; of use to compare answers with. Higher is better."""
     if curvatures is None:
-        share = partial.vertex_areas / partial.area
-        return float(_WEIGHTS[0] * np.log(_LEAST + _strain(partial, full, points, share)))
+        return float(_WEIGHTS[0] * np.log(_LEAST + strain(partial, full, points)))
     return score_of(placement_signals(partial, full, points, curvatures))
 
 
@@ -128,9 +136,9 @@ def doubts_of(found: np.ndarray) -> list[str]:
     chance = chance_of_right_place(found)
     if chance >= DOUBTFUL_BELOW:
         return []
-    strain, unlike = np.exp(found[:2])
+    strained, unlike = np.exp(found[:2])
     reasons = [
-        f"it is strained by {100 * strain:.0f} % there",
+        f"it is strained by {100 * strained:.0f} % there",
         f"its relief differs from that of the full shape by {np.sqrt(unlike):.2f} standard "
         "deviations",
     ]

@@ -97,7 +97,7 @@ def solve(problem: Problem, run: Run) -> Solution:
         part = part_within(partial, partner)
         covered = coverage(part, pose.points.positions(full), full)
     with run.clock.time("confidence"):
-        found = looks.signals
+        found = looks.signals(partner)
         trust = confidence(found, recipe.pin_anchors)
         next_anchor = where_to_add(np.where(partner, trust, 1.0), pair.distances, partial)
         place, chance, doubts = None, 1.0, []

@@ -22,7 +22,7 @@ from nho.problem.solution import Curve
 from nho.recipes.guided.comparable import normalise_pair
 from nho.recipes.guided.confidence import confidence, signals
 from nho.recipes.guided.first_pose import FirstPose, Pose, first_pose
-from nho.recipes.guided.placement import gain_in_score, placement_score
+from nho.recipes.guided.placement import gain_in_score, placement_score, strain
 from nho.recipes.guided.spectral_proposal import SpectralProposal
 from nho.recipes.guided.starts import Curvatures
 from nho.runtime.run import Run
@@ -91,9 +91,11 @@ class SecondLooks:
                     self._by_own_anchors(share)
                     stage.step(self._score)
 
-    @property
-    def signals(self) -> np.ndarray:
-        """(n_partial, 4) what confidence in the pose is computed from."""
+    def signals(self, partner: np.ndarray | None = None) -> np.ndarray:
+        """(n_partial, 5) what confidence in the pose is computed from.
+
+        Vertices without a ``partner`` (n_partial bool) do not strain it.
+        """
         pair, pose = self._pair, self.pose
         images = pose.points.positions(pair.full)
         proposed = pose.start if self.proposed is None else self.proposed
@@ -102,10 +104,11 @@ class SecondLooks:
             self._bending.elastic.distortion(pose.positions, _SMOOTHING),
             np.linalg.norm(pair.full.vertices[pose.start] - images, axis=1),
             np.linalg.norm(pair.full.vertices[proposed] - images, axis=1),
+            strain(pair.partial, pair.full, pose.points, partner),
         )
 
     def _trust(self) -> np.ndarray:
-        return confidence(self.signals, self._recipe.pin_anchors)
+        return confidence(self.signals(), self._recipe.pin_anchors)
 
     def _score_of(self, pose: Pose) -> float:
         pair = self._pair
