@@ -115,8 +115,8 @@ def faces(data: Path, store: Path) -> None:
         rows = [completed(spaces[name[:4]], stored[name, "half_25"], full) for name in names]
         mean, template, model, exact, one, two = np.mean(rows, axis=0)
         print(
-            f"space of others, {train}, {count or 'few'} components: missing half off by {mean:.2f} (mean), {template:.2f} "
-            f"(template), {model:.2f} (space), {exact:.2f} (space, exact fits); errors hold for "
+            f"space of others, {train}, {count or 'few'} components: missing half off by "
+            f"{mean:.2f} (mean), {template:.2f} (template), {model:.2f} (space), {exact:.2f} (space, exact fits); errors hold for "
             f"{100 * one:.0f} and {100 * two:.0f} %",
             flush=True,
         )
