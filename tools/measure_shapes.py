@@ -116,7 +116,8 @@ def faces(data: Path, store: Path) -> None:
         mean, template, model, exact, one, two = np.mean(rows, axis=0)
         print(
             f"space of others, {train}, {count or 'few'} components: missing half off by "
-            f"{mean:.2f} (mean), {template:.2f} (template), {model:.2f} (space), {exact:.2f} (space, exact fits); errors hold for "
+            f"{mean:.2f} (mean), {template:.2f} (template), {model:.2f} (space), "
+            f"{exact:.2f} (space, exact fits); errors hold for "
             f"{100 * one:.0f} and {100 * two:.0f} %",
             flush=True,
         )
