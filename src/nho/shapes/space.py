@@ -150,10 +150,12 @@ class ShapeSpace:
         plane = _plane_on(pose_onto(template.vertices, model.mean, areas), symmetry)
         model = validation.with_noise(replace(model, smooth=SmoothField.on(model.mean, plane)))
         judge = model.at(rows)
-        found = [judge.posterior(few[i], few_known[i]) for i in range(len(shapes))]
-        scores = np.stack([each.scores for each in found])
-        errors = np.stack([_errors(each, validation.inflation) for each in found])
-        sizes = np.array([1 / each.pose.scale for each in found])
+        scores, errors = np.empty((2, len(shapes), len(model.modes)))
+        sizes = np.empty(len(shapes))
+        for i in range(len(shapes)):
+            found = judge.posterior(few[i], few_known[i])
+            scores[i], errors[i] = found.scores, _errors(found, validation.inflation)
+            sizes[i] = 1 / found.pose.scale
         share = np.array([float(areas @ row) for row in known])
         return cls(template.faces, model, names, scores, errors, sizes, share, validation, plane)
 
