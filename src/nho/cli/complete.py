@@ -225,6 +225,8 @@ def _match(
 
 
 def _check_mesh_file(out: Path) -> None:
-    check_output_file(out)
     if out.suffix.lower() not in _MESHES:
-        raise InputError(f"{out.name}: this is no mesh; choose {', '.join(_MESHES)}")
+        raise InputError(
+            f"{out.name}: the mesh is written as {', '.join(_MESHES)}; choose one of these"
+        )
+    check_output_file(out)

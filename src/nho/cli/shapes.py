@@ -57,7 +57,9 @@ def shapes_command(
     symmetric: Annotated[
         bool,
         typer.Option(
-            "--symmetric", help="The template is symmetric: one side of a scan tells of the other."
+            "--symmetric",
+            help="The template is symmetric: one side of a scan tells of the other, and mirror "
+            "images of the scans count as scans.",
         ),
     ] = False,
     individuals: Annotated[

@@ -12,6 +12,7 @@ import numpy as np
 
 from nho.geometry.mesh import FloatArray
 from nho.shapes.components import LEAST_NOISE, Components, motions_of
+from nho.shapes.mirror_images import Rows
 from nho.shapes.procrustes import normalised, pose_onto
 from nho.shapes.smooth_field import SmoothField
 
@@ -111,8 +112,8 @@ def _improved(model: Components, shapes: np.ndarray, weights: np.ndarray) -> Com
 def extended(
     model: Components,
     rows: np.ndarray,
-    shapes: np.ndarray,
-    weights: np.ndarray,
+    shapes: Rows,
+    weights: Rows,
     template: np.ndarray,
     areas: np.ndarray,
 ) -> Components:
@@ -122,7 +123,7 @@ def extended(
     ----------
     model : Components
         Of the vertices ``rows``.
-    shapes, weights : (n, p, 3) and (n, p) float arrays
+    shapes, weights : n rows of (p, 3) and of (p,) floats
         Of all vertices; read once, a block of shapes at a time.
     template : (p, 3) float array
         Where vertices are that no shape knows.
@@ -139,8 +140,8 @@ def _maximised(
     before: Components,
     judge: Components,
     rows: np.ndarray,
-    shapes: np.ndarray,
-    weights: np.ndarray,
+    shapes: Rows,
+    weights: Rows,
 ) -> Components:
     """The components that suit the expected moments best.
 

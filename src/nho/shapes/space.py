@@ -15,6 +15,7 @@ from nho.geometry.symmetry import Plane, Symmetry
 from nho.shapes.component_fit import extended, fit_components
 from nho.shapes.components import Components, Posterior
 from nho.shapes.given_shapes import PartFit, checked_parts, checked_shapes, spread_vertices
+from nho.shapes.mirror_images import with_mirror_images
 from nho.shapes.procrustes import Pose, pose_onto, procrustes_mean
 from nho.shapes.smooth_field import SmoothField
 from nho.shapes.stored import (
@@ -115,7 +116,7 @@ class ShapeSpace:
             At most 20, and as many as leave-one-out finds worth having, if not given.
         symmetry : Symmetry, optional
             Of the template (`nho.geometry.symmetry.find_symmetry`): what is known of one side then
-            tells of the other.
+            tells of the other, and mirror images of the shapes count as shapes.
         groups : sequence of str, optional
             The individual that each shape is of, if there are several shapes of one: these are left
             out together, so that errors are those of an individual that was not seen.
@@ -127,8 +128,10 @@ class ShapeSpace:
         shapes, known, names = checked_shapes(positions, weights, names, template)
         areas = template.vertex_areas / template.vertex_areas.sum()
         rows = spread_vertices(areas)
-        few = np.stack([shape[rows] for shape in shapes]).astype(np.float64)
-        few_known = np.stack([row[rows] for row in known]).astype(np.float64)
+        learnt = with_mirror_images(shapes, known, template, symmetry)
+        every = range(len(learnt.positions))
+        few = np.stack([learnt.positions[i][rows] for i in every]).astype(np.float64)
+        few_known = np.stack([learnt.weights[i][rows] for i in every]).astype(np.float64)
         shares = np.full(len(rows), 1 / len(rows))
         count = min(components or min(_MOST, len(shapes) // 2), len(shapes) - 2)
         corners = template.vertices[rows]
@@ -137,18 +140,22 @@ class ShapeSpace:
         smooth = SmoothField.on(mean, plane)
         model = fit_components(few, few_known, mean, shares, count, smooth=smooth)
         some_parts = checked_parts(parts, names, rows, template.n_vertices)
-        validation = validated(model, few, few_known, groups, some_parts)
+        own = list(groups if groups is not None else range(len(shapes)))
+        together = own * (len(few) // len(own))  # a shape and its mirror image
+        validation = validated(model, few, few_known, together, some_parts).of_first(len(shapes))
         kept = components or max(validation.components, min(2, count))
         if kept < len(model.modes):
             model = fit_components(few, few_known, model.mean, shares, kept, start=model)
-        model = extended(model, rows, shapes, known, template.vertices, areas)
+        model = extended(model, rows, *learnt, template.vertices, areas)
         plane = _plane_on(pose_onto(template.vertices, model.mean, areas), symmetry)
         model = validation.with_noise(replace(model, smooth=SmoothField.on(model.mean, plane)))
         judge = model.at(rows)
-        found = [judge.posterior(shape, row) for shape, row in zip(few, few_known, strict=True)]
-        scores = np.stack([each.scores for each in found])
-        errors = np.stack([_errors(each, validation.inflation) for each in found])
-        sizes = np.array([1 / each.pose.scale for each in found])
+        scores, errors = np.empty((2, len(shapes), len(model.modes)))
+        sizes = np.empty(len(shapes))
+        for i in range(len(shapes)):
+            found = judge.posterior(few[i], few_known[i])
+            scores[i], errors[i] = found.scores, _errors(found, validation.inflation)
+            sizes[i] = 1 / found.pose.scale
         share = np.array([float(areas @ row) for row in known])
         return cls(template.faces, model, names, scores, errors, sizes, share, validation, plane)
 

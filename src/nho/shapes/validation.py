@@ -62,6 +62,15 @@ class Validation:
         """(n,) what all components of the others leave of each shape."""
         return np.asarray(self.unexplained[:, -1])
 
+    def of_first(self, count: int) -> Validation:
+        """The same for the first shapes alone, without their mirror images."""
+        return replace(
+            self,
+            hidden_error=self.hidden_error[:count],
+            unexplained=self.unexplained[:count],
+            distance=self.distance[:count],
+        )
+
     def with_noise(self, model: Components) -> Components:
         """The model with the noise that it leaves of shapes which it has not seen."""
         noise = float((self.unexplained[:, len(model.modes)] ** 2).mean()) / 3

@@ -11,6 +11,7 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.io.meshes.columns import (
+    CHANNELS,
     arrays_to_columns,
     as_numbers,
     columns_to_arrays,
@@ -186,11 +187,11 @@ def _written(
 
     header = ["ply", f"format {'ascii' if as_text else 'binary_little_endian'} 1.0"]
     header += [f"comment TextureFile {name}" for name in images]
-    header += [f"element vertex {len(vertices)}", *_properties(of_vertex)]
+    header += [f"element vertex {len(vertices)}", *_properties(of_vertex, as_text)]
     header += [f"element face {len(faces)}", "property list uchar int vertex_indices"]
     if corner_uv is not None:
         header.append("property list uchar float texcoord")
-    header += [*_properties(of_face), "end_header\n"]
+    header += [*_properties(of_face, as_text), "end_header\n"]
     if as_text:
         lines = [*_lines(of_vertex), *_face_lines(faces, corner_uv, of_face)]
         beside = {**images, **legend}
@@ -230,8 +231,15 @@ def _numbers(columns: dict[str, Array], notes: list[str]) -> dict[str, Array]:
     return {name: values for name, values in numbers.items() if values is not None}
 
 
-def _properties(columns: dict[str, Array]) -> list[str]:
-    return [f"property {_NAMES[values.dtype.name]} {name}" for name, values in columns.items()]
+def _properties(columns: dict[str, Array], as_text: bool) -> list[str]:
+    """The line of the header for each column."""
+    names = {name: _NAMES[values.dtype.name] for name, values in columns.items()}
+    if as_text:  # geomorph's read.ply looks for coordinates among lines with `property float`,
+        names |= {axis: "float64" for axis in "xyz" if axis in columns}
+        # and takes columns 4 to 6 for colours if there is any `property uchar`.
+        bytes_ = {name for name, kind in names.items() if kind == "uchar"}
+        names |= dict.fromkeys(bytes_.difference(CHANNELS), "uint8")
+    return [f"property {kind} {name}" for name, kind in names.items()]
 
 
 def _row(columns: dict[str, Array]) -> list[tuple[str, np.dtype]]:
