@@ -7,9 +7,9 @@ RUN pip wheel --no-cache-dir --wheel-dir /wheels .
 
 FROM python:3.12-slim
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir --no-index --find-links /wheels nho && rm -rf /wheels \
-    && useradd --create-home nho
-USER nho
+RUN pip install --no-cache-dir --no-index --find-links /wheels /wheels/nho-*.whl && rm -rf /wheels \
+    && useradd --create-home --uid 1000 nho
+USER 1000
 WORKDIR /data
 ENTRYPOINT ["nho"]
 CMD ["--help"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -151,3 +153,13 @@ def test_ground_truth_and_evaluation(
         assert_attributes(known, 1, {"n_full": whole.n_vertices})
         evaluation = nho.evaluate(result, whole, known)
         assert all(type(value) is float for value in evaluation.as_dict().values())
+
+
+def test_no_public_name_imports_a_library_that_only_some_users_have() -> None:
+    others = "trimesh pyvista vtk open3d vedo meshio anywidget laspy pye57 bpy torch matplotlib PIL"
+    script = (
+        "import sys, nho; [getattr(nho, name) for name in nho.__all__]; "
+        f"sys.exit(' '.join(name for name in {others.split()!r} if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -117,8 +117,8 @@ BROKEN = (
         "no faces",
         lambda: _partial(V, np.zeros((0, 3), dtype=int)),
         "there are no faces",
-        "triangle mesh, not a point cloud",
-        told="export a triangle mesh, not a point cloud",
+        "make a surface of the points with Mesh.from_points",
+        told="give triangles; points alone are joined to a surface by `Mesh.from_points`",
     ),
     _refused(
         "fewer than three vertices",

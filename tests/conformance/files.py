@@ -121,8 +121,8 @@ BAD_FILES = (
     ),
     _bad(
         *("points only in OBJ", ".obj", lines(*(f"v {row}" for row in ROWS))),
-        *(f"no faces, only {N} points", "not a point cloud"),
-        told="export a triangle mesh",
+        *(f"no faces, only {N} points", "the points alone as .ply or .xyz"),
+        told="export triangles, or the points alone as PLY or XYZ",
     ),
     _bad(
         *("huge count in the header", ".ply"),

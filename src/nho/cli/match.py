@@ -65,10 +65,11 @@ def match_command(
 ) -> None:
     """Match PARTIAL to FULL: region, dense map (partial to full) and confidence.
 
-    Meshes: PLY, OBJ, OFF, STL, GLB, VTK, VTP. Anchors: CSV with columns `partial,full` (vertex
-    indices from 0) or `partial_x,partial_y,partial_z,full_x,full_y,full_z`; or two files of
-    landmarks, from 3D Slicer (.mrk.json, .fcsv), MeshLab (.pp), landmarker.io (.ljson), Faceform
-    Wrap (.txt), or CSV with columns `name,x,y,z`, paired by name, or else by order.
+    Meshes: PLY, OBJ, OFF, STL, GLB, VTK, VTP; point clouds: PLY, XYZ, PTS, NPY, LAS, LAZ, E57.
+    Anchors: CSV with columns `partial,full` (vertex indices from 0) or
+    `partial_x,partial_y,partial_z,full_x,full_y,full_z`; or two files of landmarks, from 3D Slicer
+    (.mrk.json, .fcsv), MeshLab (.pp), landmarker.io (.ljson), Faceform Wrap (.txt), or CSV with
+    columns `name,x,y,z`, paired by name, or else by order.
 
     `--anchors auto` finds them by shape alone; `auto:dpfm`, `auto:ulrssm`, `auto:wormhole` and
     `auto:echomatch` by a network (needs `nho[learned]`; `--set checkpoints=FILE` for your own).

@@ -53,7 +53,10 @@ def checked_faces(given: npt.ArrayLike, n_vertices: int, name: str) -> npt.NDArr
             f"{name}: the faces are not one array ({error}); give triangles, shape (m, 3)"
         ) from error
     if written.size == 0:
-        raise InputError(f"{name}: there are no faces; give a triangle mesh, not a point cloud")
+        raise InputError(
+            f"{name}: there are no faces; give triangles, or make a surface of the points with "
+            "Mesh.from_points"
+        )
     if written.ndim != 2 or written.shape[1] != 3:
         raise InputError(
             f"{name}: the faces have shape {written.shape} but (m, 3) is needed; triangulate first"

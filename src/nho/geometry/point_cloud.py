@@ -144,12 +144,13 @@ def mesh_of_points(
             f"its noise is {noise.share:.0%} of the distance between points, which was averaged out"
         )
         cloud = _Cloud.of(_smoothed(cloud), cloud.normals)
-    faces = _joined(cloud)
+    faces, facing = _joined(cloud)
     if not len(faces):
         raise InputError(
             f"{name}: its points lie on a line and are no surface; give a scan or a mesh"
         )
-    doubtful = noise.share > _TWO_WALLS and not noise.plausible or _torn(cloud, faces) > _TORN
+    two_walls = noise.share > _TWO_WALLS and not noise.plausible
+    doubtful = two_walls or facing and _torn(cloud, faces) > _TORN
     vertices = points.copy()
     vertices[first] = cloud.points
     return trusted_mesh(vertices, first[faces], name, tuple(notes), (_DOUBT,) * doubtful)
@@ -214,12 +215,12 @@ def _on_paraboloids(
     return points[rows] + fit[:, 0] * axes[:, :, 0], above
 
 
-def _joined(cloud: _Cloud) -> IntArray:
-    """(m, 3) triangles between the points."""
+def _joined(cloud: _Cloud) -> tuple[IntArray, bool]:
+    """(m, 3) triangles between the points, and whether there may be sheets that face each other."""
     points, index, outwards = cloud.points, cloud.index, cloud.normals
     everywhere = np.arange(len(points))
     normals = _by_blocks(lambda rows: estimated_normals(points, index[rows], rows), everywhere)
-    signed = outwards is not None
+    signed, facing = outwards is not None, True
     if outwards is not None:
         normals = signed_normals(normals, outwards, index)
     stars = _stars(points, normals, everywhere, index, signed)
@@ -229,14 +230,15 @@ def _joined(cloud: _Cloud) -> IntArray:
         found = trusted_mesh(points, faces, "cloud").vertex_normals
         normals = np.where(found.any(axis=1, keepdims=True), found, normals)
         unsure = _beside_other_sheets(normals, index)
-        if unsure.mean() < _FEW:
+        facing = bool(unsure.mean() >= _FEW)
+        if not facing:
             break
         renewed = _stars(points, normals, np.flatnonzero(unsure), index, True)
         stars = np.concatenate([stars[~unsure[stars[:, 0]]], renewed])
         bridge = np.flatnonzero(unsure[stars].any(axis=1))
         bridge = bridge[stands_up(points, normals, stars[bridge])]
         faces = oriented_faces(points, agreed_triangles(points, np.delete(stars, bridge, axis=0)))
-    return with_all_points(points, faces)
+    return with_all_points(points, faces), facing
 
 
 def _stars(

@@ -16,10 +16,14 @@ _FLAT = 1e-3  # least weight of an edge: zero is no edge to SciPy
 
 def estimated_normals(points: FloatArray, index: IntArray, rows: IntArray) -> FloatArray:
     """(r, 3) unit normals of the planes through (r, k) neighbours; the sign is arbitrary."""
-    offsets = points[index] - points[rows, None]
-    offsets -= offsets.mean(axis=1, keepdims=True)
-    spread = np.einsum("nkx,nky->nxy", offsets, offsets)
-    return np.asarray(np.linalg.eigh(spread)[1][:, :, 0])
+    spread = np.empty((len(index), 3, 3))
+    axes = []
+    for axis in range(3):  # one axis at a time is twice as fast
+        offsets = points[:, axis][index] - points[rows, axis, None]
+        axes.append(offsets - offsets.mean(axis=1, keepdims=True))
+        for other in range(axis + 1):
+            spread[:, axis, other] = np.einsum("nk,nk->n", axes[axis], axes[other])
+    return np.asarray(np.linalg.eigh(spread)[1][:, :, 0])  # of the lower triangle
 
 
 def unit_or_zero(normals: FloatArray) -> FloatArray:

@@ -143,7 +143,7 @@ BAD = [
     ("OFF\n5 5 0\n0 0 0\n", ".off", "promises 5 vertices and 5 faces .* after 1 vertices"),
     (OFF + "3 0 1 2\n", ".off", "but 1 more lines follow"),
     (OFF.replace("5 5 0", "99999999999 5 0"), ".off", "promises 99999999999 vertices"),
-    (f"OFF\n5 0 0\n{VERTEX_LINES}\n", ".off", "5 vertices and 0 faces; export a triangle mesh"),
+    (f"OFF\n5 0 0\n{VERTEX_LINES}\n", ".off", "5 vertices and 0 faces; export triangles"),
     (OFF.replace("1 1 0", "1 1"), ".off", "line 5: vertex 2 has 2 numbers but at least 3"),
     (OFF.replace("1 1 0", "1 1 zero"), ".off", "line 5: 'zero' is not a number"),
     (OFF.replace("1 1 0", "1 1 0.5.5"), ".off", "line 5: '0.5.5' is not a number"),

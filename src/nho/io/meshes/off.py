@@ -26,7 +26,7 @@ def read_off(data: bytes, name: str, _folder: object) -> ParsedMesh:
     if n_vertices == 0 or n_faces == 0:
         raise InputError(
             f"{name}: the header says {n_vertices} vertices and {n_faces} faces; "
-            "export a triangle mesh, not a point cloud or an empty scene"
+            "export triangles, or points alone as .ply or .xyz"
         )
 
     columns = rows.counts[row : row + n_vertices]

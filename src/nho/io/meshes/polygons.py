@@ -76,8 +76,8 @@ def triangulate(
     """
     if len(counts) == 0:
         raise InputError(
-            f"{name}: there are no faces, only {len(vertices)} points; export a triangle mesh, "
-            "not a point cloud"
+            f"{name}: there are no faces, only {len(vertices)} points; export triangles, "
+            "or the points alone as .ply or .xyz"
         )
     if counts.min() < 3:
         face = int(np.argmax(counts < 3))
