@@ -24,7 +24,7 @@ SECONDS = "35 to 70 on one core"  # full resolution, docs/results.md
 REGION = ("iou", "precision", "recall", "f1")
 ERROR, BEFORE = "geodesic_error", "geodesic_error_before_nam"
 SETTINGS = [(s, r) for s in ("default", "normalised") for r in ("unrotated", "rotated")]
-NOT_MEASURED = "-"
+NOT_MEASURED, AS_DEFAULT = "-", "as default"
 DATASETS = {
     "cuts24": ("CUTS'24", "SHREC'16 cuts"),
     "pfaust_m": ("PFAUST-M", "PFAUST-M"),
@@ -112,7 +112,14 @@ def settings_header() -> list[str]:
 def label(method: str, dataset: str) -> str:
     """Name of a row of ours, with its number of pairs."""
     count = pairs(table="main", dataset=dataset, method=method)
-    return f"*here*, {count} pairs" if count else "*here*"
+    return f"*here*, {count} pair{'s' * (count != '1')}" if count else "*here*"
+
+
+def scale_free(method: str, ours: list[str]) -> list[str]:
+    """Figures of the four settings: other methods choose their own unit, so scale is no matter."""
+    if method == "nho" or ours[2:] != [NOT_MEASURED] * 2:
+        return ours
+    return ours[:2] + [NOT_MEASURED if one == NOT_MEASURED else AS_DEFAULT for one in ours[:2]]
 
 
 def region_table(dataset: str) -> str:
@@ -129,7 +136,7 @@ def region_table(dataset: str) -> str:
         ]
         rows.append([f"{title}, printed", *theirs])
         ours = [scores(here(metric, table="main", **one) for metric in REGION) for one in of]
-        rows.append([label(method, dataset), *ours])
+        rows.append([label(method, dataset), *scale_free(method, ours)])
         images = [
             scores(here(f"{metric}_images", table="main", **one) for metric in REGION) for one in of
         ]
@@ -153,6 +160,7 @@ def error_table(dataset: str) -> str:
         theirs = [printed(ERROR, table=name, scale=s, rotation=r, **fields) for s, r in columns]
         rows.append([f"{title}, printed", *theirs])
         ours = [here(ERROR, table="main", scale=s, rotation=r, **fields) for s, r in SETTINGS]
+        ours = scale_free(method, ours)
         rows.append([label(method, dataset), *ours, _mean(ours)])
     return table(["", *settings_header(), "avg."], rows)
 
@@ -161,7 +169,8 @@ def _mean(texts: Sequence[str]) -> str:
     """Of all settings; none if one is missing."""
     if NOT_MEASURED in texts:
         return NOT_MEASURED
-    return f"{sum(float(text.split()[0]) for text in texts) / len(texts):.1f}"
+    values = [float(text.split()[0]) for text in texts if text != AS_DEFAULT]
+    return f"{sum(values) / len(values):.1f}"
 
 
 def varied_table(name: str) -> str:
