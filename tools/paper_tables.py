@@ -122,6 +122,16 @@ def scale_free(method: str, ours: list[str]) -> list[str]:
     return ours[:2] + [NOT_MEASURED if one == NOT_MEASURED else AS_DEFAULT for one in ours[:2]]
 
 
+def full_resolution(dataset: str, metrics: Sequence[str]) -> list[str]:
+    """The row of preset `paper` on all vertices, which was measured on input as given alone."""
+    own = {"table": "main", "dataset": dataset, "method": "nho:full-resolution"}
+    ours = [
+        scores(here(metric, scale=scale, rotation=rotation, **own) for metric in metrics)
+        for scale, rotation in SETTINGS
+    ]
+    return [f"{label(own['method'], dataset)}, full resolution", *ours]
+
+
 def region_table(dataset: str) -> str:
     """Tables 1 and 4: IoU / precision / recall / F1 of every method."""
     rows = []
@@ -137,6 +147,8 @@ def region_table(dataset: str) -> str:
         rows.append([f"{title}, printed", *theirs])
         ours = [scores(here(metric, table="main", **one) for metric in REGION) for one in of]
         rows.append([label(method, dataset), *scale_free(method, ours)])
+        if method == "nho":
+            rows.append(full_resolution(dataset, REGION))
         images = [
             scores(here(f"{metric}_images", table="main", **one) for metric in REGION) for one in of
         ]
@@ -162,6 +174,8 @@ def error_table(dataset: str) -> str:
         ours = [here(ERROR, table="main", scale=s, rotation=r, **fields) for s, r in SETTINGS]
         ours = scale_free(method, ours)
         rows.append([label(method, dataset), *ours, _mean(ours)])
+        if method == "nho":
+            rows.append([*full_resolution(dataset, [ERROR]), NOT_MEASURED])
     return table(["", *settings_header(), "avg."], rows)
 
 
