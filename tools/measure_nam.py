@@ -23,7 +23,8 @@ def waves(rows: int, dimension: int) -> np.ndarray:
     random = np.random.default_rng(0)
     u, v = random.uniform(0, 2 * np.pi, (2, rows, 1))
     first, second = random.integers(0, 12, (2, dimension))
-    return np.cos(first * u + random.uniform(0, 6, dimension)) * np.cos(second * v + 1)
+    one, other = first * u + random.uniform(0, 6, dimension), second * v + 1
+    return np.asarray(np.cos(one) * np.cos(other))
 
 
 def main() -> None:
