@@ -84,8 +84,9 @@ def drawn(name: str) -> list[Reading]:
 
 
 def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findings:
-    """Effects of all readings, then the region without the operator."""
-    return Findings([_effects_table(rows), _alone_table(rows)])
+    """Effects of all readings, then what was changed alone, if anything was."""
+    alone = [row for one in (*PLAIN.values(), *FRAGILE.values()) for row in _of(rows, one)]
+    return Findings([_effects_table(rows), *([_alone_table(rows, alone)] if alone else [])])
 
 
 def _effects_table(rows: list[ResultRow]) -> Table:
@@ -160,7 +161,7 @@ def _effect_cell(change: float, half_width: float, column: str) -> Cell:
     return Cell(change, half_width, 2 if column == "geodesic_error" else 1)
 
 
-def _alone_table(rows: list[ResultRow]) -> Table:
+def _alone_table(rows: list[ResultRow], alone: list[ResultRow]) -> Table:
     def lines(found: dict[str, Reading]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
         present = {name: _of(rows, one) for name, one in found.items()}
         return tuple(
@@ -169,7 +170,6 @@ def _alone_table(rows: list[ResultRow]) -> Table:
             if own
         )
 
-    alone = [row for found in (PLAIN, FRAGILE) for one in found.values() for row in _of(rows, one)]
     base = tuple(cell(_alike(_of(rows, ()), alone), column) for column in _COLUMNS)
 
     return Table(
