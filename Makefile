@@ -61,6 +61,7 @@ docs: $(DOCS_ENV)/ready
 # Pages made from the code: commands, settings, gallery. `gallery` runs the examples as well.
 reference: $(DOCS_ENV)/ready
 	$(DOCS_ENV)/bin/python tools/reference.py
+	$(DOCS_ENV)/bin/python tools/paper_tables.py
 
 gallery: $(DOCS_ENV)/ready
 	$(DOCS_ENV)/bin/python tools/reference.py --run

@@ -92,9 +92,9 @@ def bench_command(
         typer.Option(
             "--seeds",
             help="Seeds, comma-separated (studies ablation, readings and parts; speed case "
-            "same-result).",
+            "same-result); default: 0, for readings 0,1,2.",
         ),
-    ] = "0",
+    ] = "",
     jobs: Annotated[
         int | None, typer.Option("--jobs", help="Runs at a time; default: one per core.")
     ] = None,
@@ -181,7 +181,7 @@ def bench_command(
             1 if quick else repeats,
             limit,
             threads,
-            _integers(seeds, "--seeds"),
+            _integers(seeds, "--seeds") or SpeedRequest.seeds,
             _one_family(families),
             pair,
             data,
@@ -242,7 +242,7 @@ def _command(request: StudyRequest, out: Path) -> str:
     words += [f"--every {request.every}"] if request.every > 1 else []
     words += [f"--pairs {request.most}"] if request.most else []
     words += [f"--vertices {request.vertices}"] if request.vertices else []
-    words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds != (0,) else []
+    words += [f"--seeds {','.join(map(str, request.seeds))}"] if request.seeds else []
     return " ".join([*words, f"--out {shlex.quote(out.name)}"])
 
 
@@ -295,6 +295,6 @@ def _known(names: list[str], known: Iterable[str], what: str, other: str = "") -
 
 def _integers(text: str, option: str) -> tuple[int, ...]:
     try:
-        return tuple(int(word) for word in comma_separated(text)) or (0,)
+        return tuple(int(word) for word in comma_separated(text))
     except ValueError:
         raise InputError(f"{option} {text!r} is not a list of whole numbers") from None

@@ -1,10 +1,19 @@
-"""The paper's recipe: operator and correspondence in turn (Fig. 2, Sec. 4.2), then refinement.
+"""The paper's recipe (Fig. 2): operator and correspondence in turn (Sec. 4.2), then refinement.
 
-Legend: A(t) = anchors and reliable matches of round t: A_H(t), to which the operator is fitted, and
-A_C(t), which align the eigenspaces; one and the same set unless they come from features (App. C).
-Partial shape M, full shape N; s = soft indicator of the region on N, tau = barrier,
-H = Delta + tau (1 - s), psi = its eigenfunctions, phi = Dirichlet eigenfunctions of M; all in
-units in which N has area one.
+Round t, in the symbols of the paper and by the names of `ReciprocalLoop`:
+
+    theta(t)    minimises L_op(theta; A_H(t)), from theta(t-1) on   Eq. 10 to 16   _fit
+    R(t)        where the energy e of H's eigenfunctions is high    Eq. 17, 18     region_score
+    C(t), T(t)  align psi with phi at A_C(t); nearest within R(t)   Eq. 19, 20     map
+    D(t)        matches of T(t) whose LMD is below the threshold    Sec. 4.2       distortion
+    A(t+1)      A(0) and D(t)                                       Eq. 21         _next_anchors
+    T           Neural ZoomOut from the last T(t)                   App. D         refined_map
+
+A_H(t) are the pairs that the operator is fitted to, A_C(t) those that align the eigenspaces: one
+and the same set A(t), unless they come from features (App. C, Eq. 23 and 25). M is the partial
+shape, N the full one; s = soft indicator of the region on N, tau = barrier,
+H = Delta + tau (1 - s), psi = its eigenfunctions, phi = Dirichlet eigenfunctions of M; all in units
+in which N has area one.
 """
 
 from __future__ import annotations
@@ -74,7 +83,9 @@ class ReciprocalLoop:
     modes : Basis
         Eigenpairs of that operator, as many as refinement needs.
     anchors_h, anchors_c : (m', 2) int arrays
-        A_H(t) and A_C(t) of the present round.
+        A_H(t) and A_C(t) of the present round t.
+    anchors_h0, anchors_c0 : (m', 2) int arrays
+        A_H(0) and A_C(0), which stay in all of them.
     """
 
     def __init__(
@@ -85,8 +96,8 @@ class ReciprocalLoop:
         aligning: np.ndarray | None = None,
     ) -> None:
         self._spectra, self._run, self._recipe = spectra, run, spectra.recipe
-        self.first_h = self.anchors_h = anchors
-        self.first_c = self.anchors_c = anchors if aligning is None else aligning
+        self.anchors_h0 = self.anchors_h = anchors
+        self.anchors_c0 = self.anchors_c = anchors if aligning is None else aligning
         self.warnings: list[str] = []
         self.notes: list[str] = []
         self.curves: dict[str, Curve] = {}
@@ -143,13 +154,13 @@ class ReciprocalLoop:
             with self._run.clock.time("operator"):
                 target = self.map()
                 distortion = self.distortion(target)
-                self.anchors_h = self._with_reliable(self.first_h, target, distortion)
-                self.anchors_c = self._with_reliable(self.first_c, target, distortion)
+                self.anchors_h = self._next_anchors(self.anchors_h0, target, distortion)
+                self.anchors_c = self._next_anchors(self.anchors_c0, target, distortion)
             self._fit(f"round {number}")
             after_fit(f"round {number}")
 
     def _fit(self, name: str) -> None:
-        """Minimise L_op(theta; A(t)) from the present theta on; eigenpairs of H (Eq. 8, 9, 16)."""
+        """Minimise L_op(theta; A_H(t)) from the last theta on; eigenpairs of H (Eq. 8, 9, 16)."""
         with self._run.stage(name, self._recipe.fit_steps, part_of="operator") as stage:
             optimiser = None if self._recipe.fresh_moments else self._optimiser
             self.indicator, self.curves[name], trouble = fit_operator(
@@ -178,7 +189,7 @@ class ReciprocalLoop:
     def map(self) -> np.ndarray:
         """(n_partial,) vertices of the full shape: align, then search the support (Eq. 19, 20)."""
         # No more modes than anchors: C would not be determined ("Effect of the Anchor Budget").
-        dimension = min(self._recipe.spectral_modes, len(self.first_c))
+        dimension = min(self._recipe.spectral_modes, len(self.anchors_c0))
         psi = self.modes.functions[:, :dimension]
         phi = self._spectra.partial_basis.functions[:, :dimension]
         p, q = self.anchors_c.T
@@ -195,12 +206,13 @@ class ReciprocalLoop:
         near = spectra.partial_near, spectra.partial_mass, spectra.full_near
         return local_distortion(target, *near, self._recipe.distortion_misses)
 
-    def _with_reliable(
-        self, fixed: np.ndarray, target: np.ndarray, distortion: np.ndarray
+    def _next_anchors(
+        self, first: np.ndarray, target: np.ndarray, distortion: np.ndarray
     ) -> np.ndarray:
-        """A(t+1): the fixed pairs and the matches of little distortion (Eq. 21)."""
+        """A(t+1): the first pairs A(0) and the reliable matches D(t) of the map T(t) (Eq. 21)."""
         threshold = self._recipe.distortion_threshold
-        return np.concatenate([fixed, reliable_matches(target, distortion, threshold, fixed)])
+        found = reliable_matches(target, distortion, threshold, first)
+        return np.concatenate([first, found])
 
     def refined_map(self) -> np.ndarray:
         """(n_partial,) the map of the last round after dense refinement (App. D)."""
@@ -209,7 +221,7 @@ class ReciprocalLoop:
         spectra, recipe = self._spectra, self._recipe
         if recipe.refinement == "none":
             return target
-        if (m := len(self.first_c)) < recipe.refine_first:
+        if (m := len(self.anchors_c0)) < recipe.refine_first:
             self.notes.append(
                 f"{m} anchors determine {m} dimensions, so the maps of the loop have {m}; "
                 f"refinement starts at {recipe.refine_first} all the same, since all it takes "

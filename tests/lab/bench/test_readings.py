@@ -59,8 +59,44 @@ def test_every_reading_is_drawn_about_as_often_as_the_recipe_itself():
             assert share == pytest.approx(1 / (1 + len(found)), abs=0.08)
 
 
-def test_what_is_seen_alone_is_measured_with_the_first_seed_only():
+def test_what_is_seen_alone_is_measured_with_one_seed_of_each_pair():
     tasks = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=1, seeds=(4, 5)))
     alone = [task for task in tasks if "coordinates=laplacian" in task.changes]
     assert len(alone) == 3 and {task.seed for task in alone} == {4}
     assert len(tasks) == 2 * (1 + DRAWS) + len(PLAIN) + len(FRAGILE)
+    more = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=2, seeds=(4, 5)))
+    assert {task.seed for task in more if "activation=sine" in task.changes} == {4, 5}
+
+
+def test_without_seeds_asked_for_readings_are_measured_with_three():
+    def seeds(**asked) -> set[int]:
+        request = StudyRequest(None, ("synthetic",), most=1, **asked)
+        return {task.seed for task in STUDIES["readings"].plan(request)}
+
+    assert seeds() == {0, 1, 2}
+    assert seeds(quick=True) == {0}
+    assert seeds(seeds=(7,)) == {7}
+
+
+def test_what_is_changed_alone_is_compared_with_the_recipe_on_the_same_pair_and_seed(tmp_path):
+    sine = FRAGILE["activation: sine"]
+    scores = {"geodesic_error": 10.0, "iou": 80.0, "precision": 90.0, "recall": 85.0}
+    rows = []
+    for number, pair in enumerate("abc"):
+        for seed in range(3):  # seeds differ by 50, which would drown a change of 2
+            base = {name: value + 50 * seed for name, value in scores.items()}
+            own = [((), base)]
+            if seed == number:
+                own += [(sine, {name: value + 2 for name, value in base.items()})]
+            for changes, found in own:
+                texts = {name: str(value) for name, value in found.items()}
+                named = {"family": "synthetic", "pair": pair, "method": "paper-fast"}
+                changed = " ".join(changes)
+                rows.append({**named, "changes": changed, "seed": str(seed), **texts})
+    request = StudyRequest(None, ("synthetic",))
+    *_, alone = STUDIES["readings"].report(request, rows, tmp_path).tables
+    mean, _, change = alone.sections
+    assert mean.rows[0][1][0].value == pytest.approx(60)  # of a / 0, b / 1 and c / 2
+    ((label, cells),) = change.rows
+    assert label == "activation: sine"
+    assert [(one.value, one.half_width) for one in cells] == [pytest.approx((2, 0))] * 4

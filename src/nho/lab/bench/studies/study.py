@@ -37,7 +37,7 @@ class StudyRequest:
     most : int
         Pairs of a family at most, evenly spread over it; 0 = all.
     seeds : tuple of int
-        Of the settings, where a study speaks of seeds.
+        Of the settings, where a study speaks of seeds; empty = its own, mostly 0 alone.
     as_given : bool
         Main tables without the normalised and rotated input settings.
     rotations : int
@@ -58,7 +58,7 @@ class StudyRequest:
     quick: bool = False
     every: int = 1
     most: int = 0
-    seeds: tuple[int, ...] = (0,)
+    seeds: tuple[int, ...] = ()
     as_given: bool = False
     rotations: int = 3
     checkpoints: str = ""
@@ -93,7 +93,7 @@ class StudyRequest:
             MatchTask(family, pair, method, condition, changes, seed)
             for family, pair in self.pairs(method)
             for condition in conditions
-            for seed in seeds
+            for seed in seeds or (0,)
         ]
 
 
