@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nho.geometry.alignment import similarity
-from nho.geometry.closest import FacingSearch
 from nho.geometry.spline import splined
+from nho.geometry.surface import project
 from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.distance_evidence import first_map
 from nho.runtime.run import Run
@@ -56,7 +56,7 @@ def starts(pair: ComparablePair, curvatures: Curvatures | None, run: Run) -> lis
     if recipe.start != "distances":
         warped, stretch = warped_by_spline(pair)
         if not found or stretch < _STRETCH:
-            target = FacingSearch(pair.full)(warped)[0].nearest_vertex(pair.full)
+            target = project(pair.full, warped)[0].nearest_vertex(pair.full)
             found.append(Start(target, relief=False))
     return found
 
