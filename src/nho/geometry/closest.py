@@ -33,11 +33,11 @@ class FacingSearch:
         self._mesh = mesh
         self._weight = normal_weight
         self._tried = min(tried, mesh.n_faces)
-        self._corners = mesh.vertices[mesh.faces]
-        self._gaps = _Gaps(self._corners)
+        corners = mesh.vertices[mesh.faces]
+        self._gaps = _Gaps(corners)
         of_faces = None if curvatures is None else curvatures[mesh.faces].mean(axis=1)
         further = self._further(mesh.face_normals, of_faces)
-        self._tree = cKDTree(np.concatenate([self._corners.mean(axis=1), *further], axis=1))
+        self._tree = cKDTree(np.concatenate([corners.mean(axis=1), *further], axis=1))
         self._rows = None
         if further:
             rows = np.concatenate(further, axis=1).T / self._gaps.unit
@@ -80,7 +80,7 @@ class FacingSearch:
             for row in away:
                 gaps += row
         best = faces[np.arange(len(points)), gaps.argmin(axis=1)]
-        corners = self._corners[best]
+        corners = self._mesh.vertices[self._mesh.faces[best]]
         weights, _ = closest_on_triangles(points, corners)
         return SurfacePoints(best, weights), np.einsum("nc,ncx->nx", weights, corners)
 
