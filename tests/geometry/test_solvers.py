@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from nho.errors import SolverError
-from nho.geometry.solvers import factorised
+from nho.geometry.solvers import ChangingDiagonal, factorised
 from nho.geometry.spectrum import laplacian
 from nho.geometry.synthetic import bumpy_sphere
 
@@ -38,3 +38,24 @@ def test_rows_and_columns_are_ordered_alike_with_less_fill_than_by_default(matri
 def test_a_singular_matrix_is_an_error():
     with pytest.raises(SolverError, match="singular"):
         factorised(sp.csc_matrix((5, 5)))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_diagonal_that_changes_gives_what_a_new_factorisation_would(matrix, seed):
+    random = np.random.default_rng(seed)
+    n = matrix.shape[0]
+    added, right = random.uniform(0, 2, n), random.standard_normal((n, 3))
+    found = ChangingDiagonal(matrix).factorised(added).solve(right)
+    expected = factorised(matrix + sp.diags(added)).solve(right)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_diagonal_may_be_empty_before_something_is_added():
+    links = sp.csc_matrix(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    found = ChangingDiagonal(links).factorised(np.array([2.0, 2.0, 4.0])).solve(np.ones(3))
+    np.testing.assert_allclose(found, [1 / 3, 1 / 3, 1 / 4])
+
+
+def test_a_changing_diagonal_that_leaves_a_singular_matrix_is_an_error():
+    with pytest.raises(SolverError, match="singular"):
+        ChangingDiagonal(sp.csc_matrix((5, 5))).factorised(np.zeros(5))

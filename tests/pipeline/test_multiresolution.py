@@ -102,7 +102,7 @@ def test_the_score_falls_with_the_distance_from_the_region(large, part, answer):
 @pytest.mark.parametrize("at_once", [10**6, 700])
 def test_the_rule_between_the_fine_surfaces_is_that_of_coverage(large, part, at_once, monkeypatch):
     """In pieces of any size, and for what is far away up to the error of the coarse gap."""
-    monkeypatch.setattr(coarse_module, "_FACES_AT_ONCE", at_once)
+    monkeypatch.setattr(coarse_module, "_ASKED_AT_ONCE", at_once)
     positions = 1.02 * part.mesh.vertices
     exact = coverage(part.mesh, positions, large).score()
     # What a coarse surface with edges three times as long would have said of the same gaps.

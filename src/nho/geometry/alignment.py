@@ -7,7 +7,7 @@ import numpy as np
 from nho.geometry.mesh import FloatArray
 
 _MOST_ITERATIONS = 30
-_SINGULAR = 1e-9  # determinant over cubed norm; below it an SVD is needed
+_SINGULAR = 3e-3  # sums of two singular values, multiplied; below it an SVD is needed
 
 
 def similarity(start: np.ndarray, goal: np.ndarray) -> tuple[float, FloatArray, FloatArray]:
@@ -27,28 +27,63 @@ def nearest_rotation(matrix: np.ndarray) -> FloatArray:
 
 
 def nearest_rotations(matrices: np.ndarray) -> FloatArray:
-    """(n, 3, 3) nearest rotations, five times as fast as by SVDs.
+    """(n, 3, 3) nearest rotations, many times as fast as by SVDs, all matrices at once.
 
-    Scaled Newton iteration for the polar factor (Higham 1986), all matrices at once. Those that
-    mirror or flatten go through an SVD.
+    In closed form but for one number (Markley 1993, fast optimal attitude matrix). Those that are
+    nearly of rank one, or that mirror two directions alike, go through an SVD.
+
+    Legend: b = a matrix of norm one, l = sum of its singular values, the last one with the sign of
+    the determinant, zeta = product of the sums of any two of them.
     """
     entries = np.ascontiguousarray(matrices.reshape(-1, 9).T)
     size = np.sqrt((entries * entries).sum(axis=0))
-    entries = entries / np.where(size > 0, size, 1.0)
-    plain = _determinant(entries, _cofactors(entries)) > _SINGULAR
-    x = np.where(plain, entries, np.eye(3).reshape(9, 1))
-    for _ in range(_MOST_ITERATIONS):
-        cofactors = _cofactors(x)
-        inverse = cofactors / _determinant(x, cofactors)  # of the transpose
-        scale = np.sqrt(np.sqrt((inverse * inverse).sum(axis=0) / (x * x).sum(axis=0)))
-        step = 0.5 * (scale * x + inverse / scale) - x
-        x = x + step
-        if np.abs(step).max(initial=0) < 1e-6:  # converges quadratically: exact by now
-            break
+    b = entries / np.where(size > 0, size, 1.0)
+    cofactors = _cofactors(b)
+    determinant = _determinant(b, cofactors)
+    total = _sum_of_singular_values(determinant, (cofactors * cofactors).sum(axis=0))
+    kappa = 0.5 * (total * total - 1)
+    zeta = kappa * total - determinant
+    plain = zeta > _SINGULAR
+    zeta = np.where(plain, zeta, 1.0)
+    x = ((kappa + 1) * b + total * cofactors - _times_own_square(b)) / zeta
+    x = 1.5 * x - 0.5 * _times_own_square(x)  # what rounding took is given back
     rotations = np.ascontiguousarray(x.T).reshape(-1, 3, 3)
     if not plain.all():
         rotations[~plain] = nearest_rotation(matrices[~plain])
     return rotations
+
+
+def _sum_of_singular_values(determinant: FloatArray, cofactors: FloatArray) -> FloatArray:
+    """(n,) of matrices of norm one, from the determinants and the squared norms of the cofactors.
+
+    The largest root of ``(l^2 - 1)^2 - 8 l det - 4 |cof|^2``, by Newton's method from above.
+    """
+    total = np.full(len(determinant), np.sqrt(3.0))
+    for _ in range(_MOST_ITERATIONS):
+        excess = total * total - 1
+        slope = 4 * (total * excess - 2 * determinant)
+        value = excess * excess - 8 * total * determinant - 4 * cofactors
+        step = value / np.where(slope > 0, slope, np.inf)
+        total = total - step
+        if np.abs(step).max(initial=0) < 1e-9:  # converges quadratically: exact by now
+            break
+    return total
+
+
+def _times_own_square(x: FloatArray) -> FloatArray:
+    """(9, n) products ``x x^T x`` of (9, n) matrices, entries row by row."""
+    a, b, c = x[:3], x[3:6], x[6:]
+    aa, ab, ac, bb, bc, cc = (
+        _sum(p * q) for p, q in ((a, a), (a, b), (a, c), (b, b), (b, c), (c, c))
+    )
+    return np.concatenate(
+        [aa * a + ab * b + ac * c, ab * a + bb * b + bc * c, ac * a + bc * b + cc * c]
+    )
+
+
+def _sum(rows: FloatArray) -> FloatArray:
+    total: FloatArray = rows[0] + rows[1] + rows[2]
+    return total
 
 
 def random_rotation(random: np.random.Generator) -> FloatArray:

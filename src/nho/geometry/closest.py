@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from nho.geometry.mesh import FloatArray, IntArray, Mesh
-from nho.geometry.surface import SurfacePoints, closest_on_triangles, share_of_edge
+from nho.geometry.surface import SurfacePoints, closest_on_triangles
 
 
 class FacingSearch:
@@ -33,12 +33,15 @@ class FacingSearch:
         self._mesh = mesh
         self._weight = normal_weight
         self._tried = min(tried, mesh.n_faces)
-        self._corners = mesh.vertices[mesh.faces]
-        self._gaps = _Gaps(self._corners)
+        corners = mesh.vertices[mesh.faces]
+        self._gaps = _Gaps(corners)
         of_faces = None if curvatures is None else curvatures[mesh.faces].mean(axis=1)
         further = self._further(mesh.face_normals, of_faces)
-        self._tree = cKDTree(np.concatenate([self._corners.mean(axis=1), *further], axis=1))
-        self._rows = np.ascontiguousarray(np.concatenate(further, axis=1).T) if further else None
+        self._tree = cKDTree(np.concatenate([corners.mean(axis=1), *further], axis=1))
+        self._rows = None
+        if further:
+            rows = np.concatenate(further, axis=1).T / self._gaps.unit
+            self._rows = np.ascontiguousarray(rows, dtype=np.float32)
 
     def __call__(
         self,
@@ -70,12 +73,16 @@ class FacingSearch:
         gaps = self._gaps(faces, points)
         further = self._further(normals, curvatures)
         if further and self._rows is not None:
-            away = self._rows.take(faces, axis=1) - np.concatenate(further, axis=1).T[:, :, None]
-            gaps += (away * away).sum(axis=0)
+            own = np.concatenate(further, axis=1).T / self._gaps.unit
+            away = self._rows.take(faces, axis=1)
+            away -= own.astype(np.float32)[:, :, None]
+            away *= away
+            for row in away:
+                gaps += row
         best = faces[np.arange(len(points)), gaps.argmin(axis=1)]
-        weights, _ = closest_on_triangles(points, self._corners[best])
-        found = SurfacePoints(best, weights)
-        return found, found.positions(self._mesh)
+        corners = self._mesh.vertices[self._mesh.faces[best]]
+        weights, _ = closest_on_triangles(points, corners)
+        return SurfacePoints(best, weights), np.einsum("nc,ncx->nx", weights, corners)
 
     def _further(
         self, normals: np.ndarray | None, curvatures: np.ndarray | None
@@ -89,40 +96,59 @@ class _Gaps:
     """Squared distances from points to triangles: enough to choose one, and quick.
 
     The same four candidates as in `closest_on_triangles`, in scalar products alone, one
-    contiguous row a coordinate.
+    contiguous row a coordinate. Single precision is enough for a choice, once the difference of
+    the positions is known.
+
+    Attributes
+    ----------
+    unit : float
+        Length that distances are given in, about that of an edge.
     """
 
     def __init__(self, corners: FloatArray) -> None:
         a, b, c = corners.transpose(1, 2, 0)
         u, v = b - a, c - a
-        uu, uv, vv = (u * u).sum(axis=0), (u * v).sum(axis=0), (v * v).sum(axis=0)
-        with np.errstate(divide="ignore"):
+        self.unit = float(np.sqrt(_dot(u, u).mean())) or 1.0
+        u, v = u / self.unit, v / self.unit
+        uu, uv, vv = _dot(u, u), _dot(u, v), _dot(v, v)
+        with np.errstate(divide="ignore", over="ignore"):
             inverse = 1 / (uu * vv - uv * uv)
-        self._table = np.concatenate([a, u, v, [uu, uv, vv, inverse]])
+            rows = [*u, *v, uu, uv, vv, inverse, *map(_inverse, (uu, vv, uu + vv - 2 * uv))]
+            self._table = np.array(rows, dtype=np.float32)
+        self._start = np.ascontiguousarray(a / self.unit)
 
-    def __call__(self, faces: IntArray, points: FloatArray) -> FloatArray:
+    def __call__(self, faces: IntArray, points: FloatArray) -> np.ndarray:
         """(n, k) for (n, k) triangles and (n, 3) points."""
-        table = self._table.take(faces.ravel(), axis=1)
-        w = np.repeat(points.T, faces.shape[1], axis=1) - table[:3]
-        uu, uv, vv, inverse = table[9:]
-        ww, wu, wv = _dot(w, w), _dot(w, table[3:6]), _dot(w, table[6:9])
+        flat = faces.ravel()
+        away = np.repeat(points.T / self.unit, faces.shape[1], axis=1)
+        w = (away - self._start.take(flat, axis=1)).astype(np.float32)
+        table = self._table.take(flat, axis=1)
+        uu, uv, vv, inverse, by_uu, by_vv, by_third = table[6:]
+        ww, wu, wv = _dot(w, w), _dot(w, table[:3]), _dot(w, table[3:6])
         with np.errstate(invalid="ignore", over="ignore"):  # degenerate triangles: edges only
             s, t = (vv * wu - uv * wv) * inverse, (uu * wv - uv * wu) * inverse
             inside = (s >= 0) & (t >= 0) & (s + t <= 1)
             # In full, not by the normal equations: in a sliver s and t have few digits.
-            foot = ww - 2 * (s * wu + t * wv) + s * s * uu + 2 * s * t * uv + t * t * vv
-        edge = np.minimum(_to_edge(ww, wu, uu), _to_edge(ww, wv, vv))
-        third = _to_edge(ww - 2 * wu + uu, wv - wu - uv + uu, uu + vv - 2 * uv)
+            foot = ww + s * (s * uu - 2 * wu) + t * (t * vv + 2 * (s * uv - wv))
+        edge = np.minimum(_to_edge(ww, wu, uu, by_uu), _to_edge(ww, wv, vv, by_vv))
+        third = _to_edge(ww - 2 * wu + uu, wv - wu - uv + uu, uu + vv - 2 * uv, by_third)
         edge = np.minimum(edge, third)
-        return np.where(inside, np.fmin(foot, edge), edge).reshape(faces.shape)
+        return np.asarray(np.where(inside, np.fmin(foot, edge), edge).reshape(faces.shape))
 
 
-def _to_edge(square: FloatArray, along: FloatArray, length: FloatArray) -> FloatArray:
+def _inverse(length: np.ndarray) -> np.ndarray:
+    """One over every squared length; 0 on an edge without length."""
+    return np.where(length > 0, 1 / np.where(length > 0, length, 1.0), 0.0)
+
+
+def _to_edge(
+    square: np.ndarray, along: np.ndarray, length: np.ndarray, inverse: np.ndarray
+) -> np.ndarray:
     """Squared distance to an edge, from that to its start and products with its direction."""
-    share = share_of_edge(along, length)
-    return square - share * (2 * along - share * length)
+    share = np.clip(along * inverse, 0, 1)
+    return np.asarray(square - share * (2 * along - share * length))
 
 
-def _dot(x: FloatArray, y: FloatArray) -> FloatArray:
-    products: FloatArray = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+def _dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    products: np.ndarray = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
     return products

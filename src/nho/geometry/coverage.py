@@ -42,16 +42,28 @@ class Coverage:
         return 1 / (1 + (self.gap / reach) ** 2)
 
 
+class Cover:
+    """The partial surface bent to (n, 3) positions, for points to be projected to it."""
+
+    def __init__(self, partial: Mesh, positions: np.ndarray) -> None:
+        self._partial, self._bent = partial, partial.moved(positions)
+        self._search = FacingSearch(self._bent, tried=_TRIED) if partial.n_faces else None
+
+    def over(self, points: np.ndarray, normals: np.ndarray, edge: float) -> Coverage:
+        """Of (k, 3) points with unit normals; gaps in mean edges of that length."""
+        if self._search is None:
+            n = len(points)
+            return Coverage(np.full(n, np.inf), np.zeros(n, dtype=bool), np.zeros(n))
+        found, closest = self._search(points)
+        gap = np.linalg.norm(closest - points, axis=1) / edge
+        agreement = (self._bent.face_normals[found.face] * normals).sum(axis=1)
+        return Coverage(gap, on_boundary(self._partial, found), agreement)
+
+
 def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
     """Project the full shape's vertices to the partial surface bent to (n, 3) positions."""
-    if not partial.n_faces:
-        n = full.n_vertices
-        return Coverage(np.full(n, np.inf), np.zeros(n, dtype=bool), np.zeros(n))
-    bent = partial.moved(positions)
-    found, closest = FacingSearch(bent, tried=_TRIED)(full.vertices)
-    gap = np.linalg.norm(closest - full.vertices, axis=1) / full.mean_edge_length
-    agreement = (bent.face_normals[found.face] * full.vertex_normals).sum(axis=1)
-    return Coverage(gap, on_boundary(partial, found), agreement)
+    cover = Cover(partial, positions)
+    return cover.over(full.vertices, full.vertex_normals, full.mean_edge_length)
 
 
 def part_within(mesh: Mesh, inside: np.ndarray) -> Mesh:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from nho.geometry.alignment import nearest_rotations
 from nho.geometry.mesh import FloatArray, Mesh
-from nho.geometry.solvers import Factor, factorised
+from nho.geometry.solvers import ChangingDiagonal, Factor
 from nho.geometry.spectrum import cotangents
 
 # Weights outside this range belong to slivers; clipped, every local step stays well posed.
@@ -30,7 +30,6 @@ class Elastic:
     """
 
     def __init__(self, rest: Mesh) -> None:
-        self._name = rest.name
         matrix = cotangents(rest)
         matrix.data = np.clip(matrix.data, *_WEIGHT_RANGE)
         weights = matrix.tocoo()
@@ -38,6 +37,7 @@ class Elastic:
         n, directed = rest.n_vertices, len(weights.data)
         degree = np.asarray(matrix.sum(axis=1)).ravel()
         self.stiffness = sp.csc_matrix(sp.diags(degree) - matrix)
+        self._system = ChangingDiagonal(self.stiffness, rest.name)
         self.unit = float(degree.mean())
         self._edges = rest.vertices[self._i] - rest.vertices[self._j]
         # w_ij e_ij as one sparse matrix an axis: below each other they gather positions around a
@@ -56,7 +56,7 @@ class Elastic:
 
     def solver(self, target_weights: np.ndarray) -> Factor:
         """Factorised global step: stiffness plus (n,) target weights in absolute units."""
-        return factorised(self.stiffness + sp.diags(target_weights), self._name)
+        return self._system.factorised(target_weights)
 
     def local_step(self, positions: np.ndarray, rotations: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) right-hand side of the global step: every fan rotated as in the pose."""
@@ -90,11 +90,14 @@ class Elastic:
         self, positions: np.ndarray, smoothing: int = 2, rotations: np.ndarray | None = None
     ) -> np.ndarray:
         """(n,) relative misfit of every fan to a rigid motion, averaged over neighbours."""
-        rotations = self.rotations(positions) if rotations is None else rotations
-        bent = positions[self._i] - positions[self._j]
-        rotated = np.einsum("eij,ej->ei", rotations[self._i], self._edges)
-        misfit = self._gather @ (self._w * ((bent - rotated) ** 2).sum(axis=1))
+        fans = self._fans(positions)
+        rotations = nearest_rotations(fans) if rotations is None else rotations
+        # |bent - rotated|^2 multiplied out: the fans hold the sums of the mixed products.
+        bent = self._gather @ (
+            self._w * ((positions[self._i] - positions[self._j]) ** 2).sum(axis=1)
+        )
         size = self._size
+        misfit = np.maximum(bent + size - 2 * np.einsum("nij,nij->n", rotations, fans), 0)
         for _ in range(smoothing):
             misfit, size = misfit + self._average @ misfit, size + self._average @ size
         relative: FloatArray = np.sqrt(misfit / size)
@@ -108,6 +111,10 @@ class Elastic:
 
     def rotations(self, positions: np.ndarray) -> np.ndarray:
         """(n, 3, 3) best rotation of every vertex's fan; pass it on where it is needed twice."""
+        return nearest_rotations(self._fans(positions))
+
+    def _fans(self, positions: np.ndarray) -> np.ndarray:
+        """(n, 3, 3) sums of w_ij times bent edge times rest edge around every vertex."""
         around = (self._below @ positions).reshape(3, -1, 3)  # axis of the rest edge, vertex, axis
         own = positions[:, :, None] * self._pull[:, None, :]
-        return nearest_rotations(own - around.transpose(1, 2, 0))
+        return np.asarray(own - around.transpose(1, 2, 0))

@@ -57,9 +57,10 @@ def unfolded_graph(mesh: Mesh) -> sp.csr_matrix:
     return _symmetric(mesh.n_vertices, ends, lengths[first])
 
 
-def distances_from(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:
-    """(len(sources), n) edge-graph distances; inf where there is no path."""
-    return np.atleast_2d(dijkstra(graph, directed=False, indices=np.asarray(sources)))
+def distances_from(graph: sp.csr_matrix, sources: np.ndarray, limit: float = np.inf) -> np.ndarray:
+    """(len(sources), n) edge-graph distances; inf where there is no path within the limit."""
+    indices = np.asarray(sources)
+    return np.atleast_2d(dijkstra(graph, directed=False, indices=indices, limit=limit))
 
 
 def distance_to_nearest(graph: sp.csr_matrix, sources: np.ndarray) -> np.ndarray:

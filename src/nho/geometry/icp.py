@@ -25,6 +25,7 @@ def aligned_by_icp(
     growing: bool = True,
     asked: np.ndarray | None = None,
     watch: Callable[[], None] = lambda: None,
+    steps: int = STEPS,
 ) -> tuple[FloatArray, float]:
     """(n, 3) positions after motions onto a surface, and the factor by which they grew.
 
@@ -40,7 +41,7 @@ def aligned_by_icp(
     growth = 1.0
     closest_points = FacingSearch(surface)
     asked = np.arange(len(positions)) if asked is None else asked
-    for _ in range(STEPS):
+    for _ in range(steps):
         own = positions[asked]
         points, goals = closest_points(own)
         away = goals - own

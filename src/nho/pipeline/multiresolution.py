@@ -8,8 +8,8 @@ import numpy as np
 
 from nho.errors import InputError
 from nho.geometry.coarsening import Coarse, coarsened
-from nho.geometry.coverage import coverage, part_within
-from nho.geometry.mesh import Mesh, trusted_mesh
+from nho.geometry.coverage import Cover, part_within
+from nho.geometry.mesh import Mesh
 from nho.pipeline.upsampling import carried_images, facing, located, on_surface
 from nho.problem.preparation import Problem
 from nho.problem.prepared_shape import PreparedShape
@@ -21,7 +21,7 @@ _FEWEST_SHARE = 0.2  # of the vertices allowed, for however small a partial shap
 _FAR = 0.05  # region score of the coarse answer below which a vertex is surely outside
 _LEAST_SCORE = 1e-100  # of a vertex however far outside
 _ASKED = 200  # anchors that the rough unit is told from
-_FACES_AT_ONCE = 300_000  # of the full shape, when it is covered: bounds the memory
+_ASKED_AT_ONCE = 1 << 15  # vertices of the full shape, when it is covered: bounds the memory
 
 
 def solve_at_size(problem: Problem, run: Run, solver: Solver) -> Solution:
@@ -169,18 +169,17 @@ def _covered_anew(
     The rim of the fine partial surface is sharper than that of the coarse one. Vertices that the
     (n_full,) score of the coarse surfaces puts far outside keep their gap.
     """
-    faces = full.faces[(score > _FAR)[full.faces].any(axis=1)]
+    near = np.zeros(len(full.vertices), dtype=bool)
+    near[full.faces[(score > _FAR)[full.faces].any(axis=1)]] = True
+    asked, edge = np.flatnonzero(near), full.mean_edge_length
+    cover = Cover(partial, positions)
 
-    def block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
-        used = np.zeros(len(full.vertices), dtype=bool)
-        used[faces[rows]] = True
-        part = trusted_mesh(full.vertices[used], (np.cumsum(used) - 1)[faces[rows]], full.name)
-        found = coverage(partial, positions, part).score()
-        return used, _per_edge(found, part.mean_edge_length, full.mean_edge_length)
+    def block(rows: slice) -> np.ndarray:
+        at = asked[rows]
+        return cover.over(full.vertices[at], full.vertex_normals[at], edge).score()
 
-    score = _per_edge(score, coarse_edge, full.mean_edge_length)
-    for used, found in pool.over_rows(block, len(faces), _FACES_AT_ONCE):
-        score[used] = found
+    score = _per_edge(score, coarse_edge, edge)
+    score[asked] = np.concatenate(pool.over_rows(block, len(asked), _ASKED_AT_ONCE))
     return score
 
 

@@ -16,6 +16,7 @@ from nho.geometry.alignment import similarity
 from nho.geometry.closest import FacingSearch
 from nho.geometry.coverage import coverage, part_within
 from nho.geometry.icp import aligned_by_icp
+from nho.geometry.mesh import FloatArray, Mesh
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution
 
@@ -24,6 +25,8 @@ _NOISE = 0.0015  # gap of four fifths of the vertices after that, in the same un
 _QUANTILE = 0.8
 _ASKED = 2000  # vertices that are paired while it is refined
 _TRIMMINGS = 3
+# A first try with few vertices and steps; if it leaves so many times the noise, more will not help.
+_TRIED, _TRIED_STEPS, _HOPELESS = 300, 10, 3.0
 _FACES = 600_000  # of the full shape, beyond which its region stays as it is: bounds the memory
 
 
@@ -44,6 +47,8 @@ def as_rigid(problem: Problem, solution: Solution) -> Solution:
         kept = np.flatnonzero(away <= np.quantile(away, _QUANTILE))
     if np.sqrt((away[kept] ** 2).mean()) > _NEAR * unit:
         return solution
+    if _hopeless(positions[own], full, unit):
+        return solution
     asked = own[:: max(1, len(own) // _ASKED)]
     positions, growth = aligned_by_icp(positions, full, asked=asked)
     moved = partial.moved(positions)
@@ -61,3 +66,11 @@ def as_rigid(problem: Problem, solution: Solution) -> Solution:
         region_score=score,
         scale=scale * growth,
     )
+
+
+def _hopeless(positions: FloatArray, full: Mesh, unit: float) -> bool:
+    """Whether (n, 3) positions are surely no rigid motion and noise away from the surface."""
+    some = positions[:: max(1, len(positions) // _TRIED)]
+    refined, _ = aligned_by_icp(some, full, steps=_TRIED_STEPS)
+    gap = np.linalg.norm(refined - FacingSearch(full)(refined)[1], axis=1)
+    return bool(np.quantile(gap, _QUANTILE) > _HOPELESS * _NOISE * unit)

@@ -16,6 +16,7 @@ import numpy as np
 from nho.geometry.closest import FacingSearch
 from nho.geometry.coverage import on_boundary
 from nho.geometry.elastic import Elastic
+from nho.geometry.kept import kept_with
 from nho.geometry.mesh import Mesh
 from nho.geometry.surface import SurfacePoints
 from nho.recipes.guided.distance_evidence import AnchorDistances
@@ -61,13 +62,23 @@ class Bending:
         pin: bool = True,
     ) -> None:
         self._partial, self._full = partial, full
-        self.elastic = Elastic(partial)
+        self.elastic = kept_with(partial, Elastic, lambda: Elastic(partial))
         edge = full.mean_edge_length
-        self._facing = FacingSearch(full, NORMAL_WEIGHT * edge)
+        weight = NORMAL_WEIGHT * edge
+        self._facing = kept_with(full, FacingSearch, lambda: FacingSearch(full, weight))
         self._alike, self._curvatures = self._facing, None
         if curvatures is not None:
-            self._curvatures, of_full = (_RELIEF_WEIGHT * edge * of for of in curvatures)
-            self._alike = FacingSearch(full, NORMAL_WEIGHT * edge, curvatures=of_full)
+            own, other = curvatures
+            self._curvatures = _RELIEF_WEIGHT * edge * own
+            # Kept with it, `other` lives on, so that no other array gets its number.
+            self._alike, _ = kept_with(
+                full,
+                (FacingSearch, id(other)),
+                lambda: (
+                    FacingSearch(full, weight, curvatures=_RELIEF_WEIGHT * edge * other),
+                    other,
+                ),
+            )
         pinned = np.concatenate([distances.anchors, distances.others])[: None if pin else 0]
         self.pinned = pinned[:, 0]
         self.goal = full.vertices[pinned[:, 1]]

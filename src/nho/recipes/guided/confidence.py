@@ -24,6 +24,7 @@ _WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258, 0.0])
 _CONSTANT_FOUND = -4.445
 _ASKED = 60  # vertices that are considered for the next anchor
 _REACH = 0.25  # of the present spacing: what a further anchor settles
+_FARTHEST = 6.0  # reaches, beyond which it settles nothing that could be told
 
 
 def signals(
@@ -78,6 +79,6 @@ def where_to_add(trust: np.ndarray, distances: AnchorDistances, partial: Mesh) -
     doubt = (1 - trust) * partial.vertex_areas
     order = np.argsort(-doubt, kind="stable")
     asked = order[np.linspace(0, max(len(order) // 2 - 1, 0), _ASKED).astype(np.int64)]
-    away = distances_from(edge_graph(partial), asked) / (_REACH * distances.spacing)
-    reach = np.exp(-(away**2))
-    return int(asked[np.argmax(reach @ doubt)])
+    reach = _REACH * distances.spacing
+    away = distances_from(edge_graph(partial), asked, _FARTHEST * reach) / reach
+    return int(asked[np.argmax(np.exp(-(away**2)) @ doubt)])

@@ -13,10 +13,12 @@ by its distances to their partners. Three things make that far better than it so
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial as partial_of
 
 import numpy as np
 
 from nho.geometry.geodesics import distance_to_nearest, distances_from, unfolded_graph
+from nho.geometry.kept import kept_with
 from nho.geometry.mesh import Mesh
 from nho.geometry.orientation import Orientation, near_pairs
 from nho.runtime.parallel import SERIAL, Workers
@@ -52,7 +54,8 @@ class AnchorDistances:
         """By Dijkstra on the edges and the straight ways across pairs of triangles."""
         columns, fars = [], []
         for mesh, vertices in ((partial, anchors[:, 0]), (full, anchors[:, 1])):
-            distance = distances_from(unfolded_graph(mesh), vertices)
+            graph = kept_with(mesh, unfolded_graph, partial_of(unfolded_graph, mesh))
+            distance = distances_from(graph, vertices)
             far = 10 * float(distance[np.isfinite(distance)].max())
             columns.append(np.minimum(distance, far))
             fars.append(far)
