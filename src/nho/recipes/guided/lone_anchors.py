@@ -16,7 +16,8 @@ from nho.geometry.mesh import BoolArray
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.first_pose import Pose
-from nho.recipes.guided.overlap import Fit, connected_part, fit_of, surely_with_partner
+from nho.recipes.guided.overlap import connected_part, surely_with_partner
+from nho.recipes.guided.pose_fit import Fit, fit_of
 
 _AWAY = 0.1  # from its partner when let go; the full shape has area one. Right ones: 0.06 and less
 CREDIT = 0.5  # chance that the claim is right

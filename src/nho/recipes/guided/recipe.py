@@ -12,8 +12,8 @@
    the field is the potential of a Hamiltonian, and its eigenfunctions are coordinates in which
    another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself. With
    many anchors bending has nothing left to mend, and nothing is proposed.
-4. What has no partner on the full shape is found (`overlap`), by fields on both shapes where there
-   is such a part (`two_regions`), and the rest is bent without it. Anchors that alone claim a
+4. What has no partner on the full shape is found (`overlap`, `foreign_matter`), if wanted by fields
+   on both shapes (`two_regions`), and the rest is bent without it. Anchors that alone claim a
    partner for a part are named (`lone_anchors`).
 5. Where a warp of space does nearly all, the rest is smoothed (`settling`).
 6. The region is what the bent surface covers (`coverage`); confidence weighs distances,
@@ -148,14 +148,16 @@ def _with_partners(
     The other way round as well: what is not drawn to a wrong place tells better that it has none.
     """
     partial, full = pair.partial, pair.full
-    partner = search(pose, _REACH)
+    first = search(pose, _REACH)
+    partner = first.partner
     if partial.vertex_areas[~partner].sum() < _WORTH_BENDING * partial.area:
         return pose, partner
     target = pose.points.nearest_vertex(full)
     positions = bending.from_map(target, RESTART, run.pool, partner=partner)
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     # What was carried along may come to lie well by chance: only the fringe of the cut moves.
-    return pose, search(pose, _REACH_ANEW) & (overlap(partner, bending.elastic) > 0)
+    again = search(pose, _REACH_ANEW, first)
+    return pose, again.partner & (overlap(partner, bending.elastic) > 0)
 
 
 def _named_lone(lone: list[LoneAnchor], pair: ComparablePair, problem: Problem) -> list[str]:
