@@ -2,15 +2,18 @@
 
     python tools/measure_overlap.py --data DIR --anchors 10 species
     python tools/measure_overlap.py --data DIR pfaust_m_lacking pfaust_h_lacking
+    python tools/measure_overlap.py --data DIR --time --pairs 3 --anchors 5 tosca tosca_foreign
 
 A line a pair: share of the annotated partial vertices that have no partner, F1 of finding them, IoU
 of those that have one, IoU of the region on the full shape, and the mean straight distance to the
 true points (x100 of the square root of the full area) where there is a partner and one was given.
+With `--time`: CPU seconds of `nho.match` without and with `overlap`, and their ratio.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 import numpy as np
@@ -36,20 +39,36 @@ def measured(pair: AnnotatedPair, count: int) -> np.ndarray:
     return np.array([share, *overlap, 100 * region["iou"], away])
 
 
+def timed(pair: AnnotatedPair, count: int) -> np.ndarray:
+    """(3,) CPU seconds without and with `overlap`, and how many times as long it takes."""
+    seconds, anchors = [], pair.anchors(count)
+    for overlap in (False, True):
+        settings = nho.preset("default").replace(overlap=overlap, threads=1)
+        start = time.process_time()
+        nho.match(pair.partial, pair.full, anchors, settings)
+        seconds.append(time.process_time() - start)
+    return np.array([*seconds, seconds[1] / seconds[0]])
+
+
 def main() -> None:
     """Measure the families of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, metavar="DIR")
     parser.add_argument("--anchors", type=int, default=25)
+    parser.add_argument("--pairs", type=int, metavar="N", help="the first N of each family")
+    parser.add_argument("--time", action="store_true", help="measure time in place of truth")
     parser.add_argument("families", nargs="+", choices=list(FAMILIES), metavar="FAMILY")
     given = parser.parse_args()
-    print("pair: no partner, F1 of that, IoU partial, IoU full, error")
+    truth = "no partner, F1 of that, IoU partial, IoU full, error"
+    print("pair:", "CPU s without, with, ratio" if given.time else truth)
+    measure, middle = (timed, np.median) if given.time else (measured, np.nanmean)
     for family in given.families:
         rows = []
-        for pair in FAMILIES[family].pairs(given.data):
-            rows.append(measured(pair, given.anchors))
-            print(f"{family} {pair.name}:", *(f"{value:.2f}" for value in rows[-1]), flush=True)
-        print(f"mean of {family}:", *(f"{value:.2f}" for value in np.nanmean(rows, axis=0)))
+        for name in FAMILIES[family].names(given.data)[: given.pairs]:
+            rows.append(measure(FAMILIES[family].load(given.data, name), given.anchors))
+            print(f"{family} {name}:", *(f"{value:.2f}" for value in rows[-1]), flush=True)
+        of = "median" if given.time else "mean"
+        print(f"{of} of {family}:", *(f"{value:.2f}" for value in middle(rows, axis=0)))
 
 
 if __name__ == "__main__":

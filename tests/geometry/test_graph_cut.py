@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nho.geometry.graph_cut import connected_after_cut
+from nho.geometry.graph_cut import connected_after_cut, patches
 
 
 def chain(count: int) -> np.ndarray:
@@ -39,6 +39,19 @@ def test_a_source_is_never_cut_off():
     penalties = np.full(3, 900.0)
     kept = connected_after_cut(chain(3), np.ones(2), np.array([1]), penalties)
     np.testing.assert_array_equal(kept, [False, True, False])
+
+
+def test_a_negative_penalty_is_paid_for_cutting_off():
+    costs, penalties = np.array([1, 0.1, 1, 1, 1]), np.array([0, 0, 0.2, 0, 0, 0])
+    assert not connected_after_cut(chain(6), costs, np.array([0]), penalties)[2:].any()
+    penalties[5] = -0.3
+    assert connected_after_cut(chain(6), costs, np.array([0]), penalties).all()
+
+
+def test_a_patch_is_what_is_connected_among_the_vertices_asked_for():
+    patch = patches(chain(6), np.array([True, True, False, True, True, False]))
+    assert patch[0] == patch[1] and patch[3] == patch[4]
+    assert len(np.unique(patch)) == 4
 
 
 def test_a_leak_through_a_band_is_closed():

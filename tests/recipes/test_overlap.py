@@ -104,13 +104,19 @@ def test_few_anchors_are_not_cut_off(whole, piece, count):
     assert found[has].mean() > 0.9 and found[~has].mean() < 0.3
 
 
-@pytest.fixture(scope="module", params=["plinth", "floor"])
+UPRIGHT, TILTED = (0.0, 1.0, 0.0), (0.5, 0.6, -0.6)
+
+
+@pytest.fixture(
+    scope="module", params=[("plinth", UPRIGHT), ("floor", UPRIGHT), ("ball", TILTED)], ids=str
+)
 def on_foreign_matter(request):
     """A bust on something, the bust alone, the template, and the result."""
-    pair, up = load_pair(), np.array([0.0, 1.0, 0.0])
+    kind, direction = request.param
+    pair, up = load_pair(), np.array(direction)
     bust = cut_by_plane(pair.posed, up, keep_area=0.6)
     unit = float(np.sqrt(pair.full.area))
-    scan = stitched_on(bust.mesh, bust.mesh.boundary_vertices, up, PROFILES[request.param], unit)
+    scan = stitched_on(bust.mesh, bust.mesh.boundary_vertices, up, PROFILES[kind], unit)
     chosen = sample_vertices(bust.mesh, 20)
     points = pair.posed_on_full[bust.vertex_of_parent]
     anchors = np.stack([chosen, points[chosen].nearest_vertex(pair.full)], axis=1)
