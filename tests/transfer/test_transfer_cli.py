@@ -209,6 +209,7 @@ def test_the_map_is_written_as_a_table_and_as_matrices(pair, piece, whole):
     table = np.genfromtxt(folder / "map.csv", delimiter=",", names=True)
     np.testing.assert_array_equal(np.nan_to_num(table["nearest"], nan=-1), result.vertex_map)
     np.testing.assert_array_equal(np.nan_to_num(table["face"], nan=-1), result.face)
+    np.testing.assert_array_equal(table["overlap"], result.overlap)
     refused(folder, "a map is written as", "--map", folder / "map.xyz")
 
 

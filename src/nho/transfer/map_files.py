@@ -33,8 +33,8 @@ def write_map(path: str | Path, carry: Transfer, result: MatchResult) -> None:
     """Write where every vertex of the target lies on the source.
 
     ``.csv`` has a row for each vertex of the target: the face of the source, its weights, the
-    nearest vertex (NA = no partner) and the confidence. ``.npz`` (`scipy.sparse.load_npz`) and
-    ``.mtx`` (MatrixMarket) hold `Transfer.matrix`.
+    nearest vertex (NA = no partner), the confidence and the probability of a partner. ``.npz``
+    (`scipy.sparse.load_npz`) and ``.mtx`` (MatrixMarket) hold `Transfer.matrix`.
     """
     path = Path(path)
     check_map_file(path)
@@ -52,22 +52,21 @@ def write_map(path: str | Path, carry: Transfer, result: MatchResult) -> None:
 def _table(carry: Transfer, result: MatchResult) -> str:
     places = carry.vertex_places
     nearest = places.nearest_vertex(carry.source)
-    confidence = result.confidence
+    told = [result.confidence, result.overlap]
     if carry.target is carry.map.full:
-        confidence = places.interpolate(carry.source, result.confidence)
+        told = [places.interpolate(carry.source, values) for values in told]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["vertex", "face", "weight_0", "weight_1", "weight_2", "nearest", "confidence"])
+    weights_head = ["weight_0", "weight_1", "weight_2"]
+    writer.writerow(["vertex", "face", *weights_head, "nearest", "confidence", "overlap"])
     rows = zip(
         places.face.tolist(),
         places.barycentric.tolist(),
         nearest.tolist(),
-        np.nan_to_num(confidence).tolist(),
+        np.nan_to_num(told).T.tolist(),
         strict=True,
     )
-    for vertex, (face, weights, near, trust) in enumerate(rows):
-        if face < 0:
-            writer.writerow([vertex, *["NA"] * 5, repr(trust)])
-        else:
-            writer.writerow([vertex, face, *map(repr, weights), near, repr(trust)])
+    for vertex, (face, weights, near, chances) in enumerate(rows):
+        place = ["NA"] * 5 if face < 0 else [face, *map(repr, weights), near]
+        writer.writerow([vertex, *place, *map(repr, chances)])
     return text.getvalue()
