@@ -167,7 +167,7 @@ def test_refusals_name_the_remedy(tmp_path, half):
     for arguments, said in (
         (("complete", *files, "--out", tmp_path / "o.ply"), "either --result DIR"),
         (("complete", *files, "--anchors", "auto", "--out", files[0]), "this is an input"),
-        (("complete", *files, "--anchors", "auto", "--out", tmp_path / "o.csv"), "is no mesh"),
+        (("complete", *files, "--anchors", "auto", "--out", tmp_path / "o.csv"), "written as .ply"),
         (
             ("mirror", files[0], "--plane", "w", "--out", tmp_path / "o.ply"),
             "choose auto, x, y or z",

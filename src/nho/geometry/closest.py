@@ -8,6 +8,8 @@ from scipy.spatial import cKDTree
 from nho.geometry.mesh import FloatArray, IntArray, Mesh
 from nho.geometry.surface import SurfacePoints, closest_on_triangles
 
+_ALIKE = 1e-5  # squared distances, in squared edges, that single precision may confuse
+
 
 class FacingSearch:
     """Closest points on a surface among triangles with a similar normal, and similar relief.
@@ -79,10 +81,24 @@ class FacingSearch:
             away *= away
             for row in away:
                 gaps += row
-        best = faces[np.arange(len(points)), gaps.argmin(axis=1)]
-        corners = self._mesh.vertices[self._mesh.faces[best]]
-        weights, _ = closest_on_triangles(points, corners)
-        return SurfacePoints(best, weights), np.einsum("nc,ncx->nx", weights, corners)
+        every, first = np.arange(len(points)), gaps.argmin(axis=1)
+        best, least = faces[every, first], gaps[every, first]
+        weights, squares = self._on(best, points)
+        # Single precision takes some others for as near: these are looked at in double.
+        near = gaps - least[:, None] < _ALIKE * (1 + least[:, None])
+        rows, columns = np.nonzero(near & (faces != best[:, None]))
+        others = faces[rows, columns]
+        other_weights, other_squares = self._on(others, points[rows])
+        order = np.lexsort((other_squares, rows))
+        nearest = order[np.unique(rows[order], return_index=True)[1]]
+        nearest = nearest[other_squares[nearest] < squares[rows[nearest]]]
+        best[rows[nearest]], weights[rows[nearest]] = others[nearest], other_weights[nearest]
+        found = SurfacePoints(best, weights)
+        return found, found.positions(self._mesh)
+
+    def _on(self, faces: np.ndarray, points: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        """Weights and squared distances of the closest points to (n, 3) points on (n,) triangles."""
+        return closest_on_triangles(points, self._mesh.vertices[self._mesh.faces[faces]])
 
     def _further(
         self, normals: np.ndarray | None, curvatures: np.ndarray | None

@@ -55,6 +55,7 @@ def with_prior(
     )
     return replace(
         second,
+        vertex_map=second.points.nearest_vertex(full),
         anchors=first.anchors,
         anchor_names=first.anchor_names,
         suspect_anchors=first.suspect_anchors,
