@@ -7,7 +7,7 @@ import pytest
 
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere
-from nho.recipes.guided.foreign_matter import flattened_creases, large_parts
+from nho.recipes.guided.foreign_matter import flattened_creases, likely_parts
 
 
 def sheet(count: int, height: np.ndarray) -> Mesh:
@@ -41,9 +41,14 @@ def test_a_rigid_motion_flattens_nothing():
     assert flattened_creases(mesh, turned).max() < 1e-6
 
 
-def test_only_large_patches_may_be_foreign():
+def test_only_large_patches_far_from_the_anchors_may_be_foreign():
     mesh = bumpy_sphere(3, seed=1)
     mesh = mesh.scaled(1 / np.sqrt(mesh.area))
     height = mesh.vertices[:, 2]
     above, below = height > np.quantile(height, 0.7), height < np.quantile(height, 0.02)
-    np.testing.assert_array_equal(large_parts(mesh, above | below), above)
+    far = np.full(mesh.n_vertices, 0.7)
+    np.testing.assert_array_equal(likely_parts(mesh, above | below, far), above)
+    assert not likely_parts(mesh, above | below, 0.5 * far).any()
+    lower = height < np.quantile(height, 0.3)
+    away = np.where(above, 0.2, 0.7)  # one of two is around an anchor
+    np.testing.assert_array_equal(likely_parts(mesh, above | lower, away), lower)

@@ -97,7 +97,7 @@ class FacingSearch:
         return found, found.positions(self._mesh)
 
     def _on(self, faces: np.ndarray, points: np.ndarray) -> tuple[FloatArray, FloatArray]:
-        """Weights and squared distances of the closest points to (n, 3) points on (n,) triangles."""
+        """Weights and squared distances of points on (n,) triangles closest to (n, 3) points."""
         return closest_on_triangles(points, self._mesh.vertices[self._mesh.faces[faces]])
 
     def _further(

@@ -1,8 +1,9 @@
 """Fit the confidence of preset `default` and show how far it can be trusted.
 
 ``python -m nho.lab.bench.fit_confidence --data DIR --out FOLDER`` matches pairs with few and many
-anchors, fits the logistic model of `nho.recipes.guided.confidence` to what it finds, and judges it
-on families left out of the fit: a reliability table and curve, a line a family, and the risk among
+anchors, fits the level of the logistic model of `nho.recipes.guided.confidence` to what it finds
+(a factor of its weights, which leaves the order of the matches of a pair as it is, the weight of
+strain and the constant), and judges it on families left out of the fit: a reliability table and curve, a line a family, and the risk among
 the most confident. With ``--anchors 0`` anchors are found, for the numbers of found ones.
 """
 
@@ -30,7 +31,7 @@ from nho.pipeline.rivals import Placed, solved_by_found
 from nho.problem.preparation import prepare
 from nho.problem.result import HAS_PARTNER
 from nho.recipes.guided import recipe as guided
-from nho.recipes.guided.confidence import RADIUS
+from nho.recipes.guided.confidence import RADIUS, WEIGHTS, WEIGHTS_FOUND
 from nho.recipes.guided.placement import DOUBTFUL_BELOW
 from nho.runtime.run import started
 from nho.settings import Settings
@@ -104,8 +105,8 @@ def _smooth(pair: AnnotatedPair, chosen: np.ndarray, errors: np.ndarray) -> np.n
 
 
 def fitted(samples: list[MatchSignals]) -> np.ndarray:
-    """(k + 1,) weights and constant of the logistic model; every match counts alike."""
-    x = np.concatenate([_with_one(s.signals) for s in samples])
+    """(3,) factor of the weights, weight of strain, constant; every match counts alike."""
+    x = np.concatenate([_level(s) for s in samples])
     y = np.concatenate([s.right for s in samples]).astype(float)
     weight = np.concatenate([np.full(len(s.errors), 1 / len(s.errors)) for s in samples])
 
@@ -123,11 +124,14 @@ def cross_validated(samples: list[MatchSignals]) -> list[np.ndarray]:
     models = {}
     for group in {s.group for s in samples}:
         models[group] = fitted([s for s in samples if s.group != group])
-    return [1 / (1 + np.exp(-_with_one(s.signals) @ models[s.group])) for s in samples]
+    return [1 / (1 + np.exp(-_level(s) @ models[s.group])) for s in samples]
 
 
-def _with_one(signals: np.ndarray) -> np.ndarray:
-    return np.concatenate([signals, np.ones((len(signals), 1))], axis=1)
+def _level(sample: MatchSignals) -> np.ndarray:
+    """(k, 3) what orders the matches of a pair, the strain of the pair, and one."""
+    weights = WEIGHTS if sample.anchors else WEIGHTS_FOUND
+    order, strain = sample.signals[:, :-1] @ weights[:-1], sample.signals[:, -1]
+    return np.stack([order, strain, np.ones(len(order))], axis=1)
 
 
 def calibration_error(judged: list[Judged]) -> float:
@@ -160,7 +164,9 @@ def run(
             about = "in doubt" if found is None else f"error {100 * found.errors.mean():.2f}"
             typer.echo(f"{family} {name} {count}: {about}", err=True)
             samples += [] if found is None else [found]
-    typer.echo(f"weights and constant: {np.round(fitted(samples), 3).tolist()}")
+    typer.echo(
+        f"factor of the weights, weight of strain, constant: {np.round(fitted(samples), 3).tolist()}"
+    )
     judged = list(zip(cross_validated(samples), samples, strict=True))
     confidence, errors = _joined(judged)
     typer.echo("| confidence | within reach | vertices |\n|---|---|---|")

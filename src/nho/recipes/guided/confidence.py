@@ -17,10 +17,10 @@ RADIUS = 0.03  # along the full shape, as a share of the square root of its area
 
 _LEAST = 2e-3  # signals below it say no more
 # One number a signal (of its logarithm), and a constant.
-_WEIGHTS = np.array([-0.86, -1.9, -0.52, -0.53, -0.75])
-_CONSTANT = -9.92
+WEIGHTS = np.array([-0.541, -1.349, -0.602, -0.767, -0.867])
+_CONSTANT = -9.648
 # The same where anchors were found and not marked: to be near one means nothing then.
-_WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258, 0.0])
+WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258, 0.0])
 _CONSTANT_FOUND = -4.445
 _ASKED = 60  # vertices that are considered for the next anchor
 _REACH = 0.25  # of the present spacing: what a further anchor settles
@@ -63,9 +63,9 @@ def confidence(found: np.ndarray, pinned: bool = True) -> np.ndarray:
     pinned : bool
         Whether the anchors could be relied on (setting ``pin_anchors``).
     """
-    weights, constant = _WEIGHTS, _CONSTANT
+    weights, constant = WEIGHTS, _CONSTANT
     if not pinned:
-        weights, constant = _WEIGHTS_FOUND, _CONSTANT_FOUND
+        weights, constant = WEIGHTS_FOUND, _CONSTANT_FOUND
     logit = np.clip(constant + found @ weights, -50, 50)
     return np.asarray(1 / (1 + np.exp(-logit)))
 

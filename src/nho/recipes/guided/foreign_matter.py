@@ -5,7 +5,8 @@ let go, all but what lies well around the anchors: what belongs to the full shap
 what does not springs away. It also has another relief than the place that it was drawn to, and the
 crease where it begins was flattened there. Together these are log odds for every vertex, for and
 against a partner, and the cheapest cut, which follows creases, separates what they call foreign. A
-limb that bent springs away as well: what is cut off is judged as a whole, and has to be large.
+limb that bent springs away as well: what is cut off is judged as a whole, and has to be large and
+far from the anchors.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _RELIEF_SMOOTHING, _CREASE_SMOOTHING = 10, 4  # rounds of averaging
 _SHARP = 1.0  # radian; a crease that is cut as easily as a full misfit
 _EASE = 0.9  # by how much a crease or a misfit makes it cheaper to cut there
 _LEAST = 0.04  # area of foreign matter; the full shape has area one
+_FAR = 0.6  # of the anchors' spacing: its mean distance from them, at least
 
 
 class ForeignMatter:
@@ -102,8 +104,17 @@ def _angles(mesh: Mesh, beside: np.ndarray) -> FloatArray:
     return np.asarray(np.where((across * one).sum(axis=1) > 0, -angle, angle))
 
 
-def large_parts(mesh: Mesh, vertices: BoolArray) -> BoolArray:
-    """(n,) bool: vertices of patches that are large enough to be foreign matter."""
+def likely_parts(mesh: Mesh, vertices: BoolArray, away: np.ndarray) -> BoolArray:
+    """(n,) bool: vertices of patches that are large, and far from the anchors as a whole.
+
+    Anchors are marked where there is a partner: what surrounds one is a limb that bent.
+
+    Parameters
+    ----------
+    away : (n,) float array
+        Distance to the nearest anchor, over their spacing.
+    """
     patch = patches(mesh.edges, vertices)
-    areas = np.bincount(patch, np.where(vertices, mesh.vertex_areas, 0.0))
-    return np.asarray(vertices & (areas >= _LEAST)[patch])
+    shares = np.where(vertices, mesh.vertex_areas, 0.0)
+    areas, ways = np.bincount(patch, shares), np.bincount(patch, shares * away)
+    return np.asarray(vertices & ((areas >= _LEAST) & (ways >= _FAR * areas))[patch])

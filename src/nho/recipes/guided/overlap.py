@@ -29,7 +29,7 @@ from nho.geometry.mesh import BoolArray, FloatArray, Mesh
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.first_pose import Pose
-from nho.recipes.guided.foreign_matter import ForeignMatter, large_parts
+from nho.recipes.guided.foreign_matter import ForeignMatter, likely_parts
 from nho.recipes.guided.pose_fit import MOST_DOUBT, Fit, fit_of
 from nho.recipes.guided.starts import Curvatures
 from nho.recipes.guided.two_regions import TwoRegions
@@ -105,6 +105,9 @@ class PartnerSearch:
         foreign, creases, outside = np.zeros_like(partner), None, fit.off
         if self._foreign is not None and (last is None or last.creases is not None):
             foreign, creases, odds = self._told(self._foreign, pose, fit, sure, partner, last)
+            foreign = likely_parts(
+                partial, foreign, distances.to_nearest(partial) / distances.spacing
+            )
             outside = outside | (odds > _DOUBTED)
         partner = partner & ~foreign
         partner = partner | _specks(partial, ~partner)
@@ -128,12 +131,12 @@ class PartnerSearch:
         partner: BoolArray,
         last: Partners | None,
     ) -> tuple[BoolArray, FloatArray, FloatArray]:
-        """(n_partial,) arrays: is foreign matter, creases, log odds of being foreign.
+        """(n_partial,) arrays: may be foreign matter, creases, log odds of being foreign.
 
         At first, what has no partner anyway does not count: there has to be more. Later all of it
         counts, since foreign matter that is no longer drawn to the full shape is off it.
         """
-        partial, held = self._pair.partial, sure
+        held = sure
         if last is None or last.creases is None:
             creases = matter.creases(pose)
         else:
@@ -145,7 +148,7 @@ class PartnerSearch:
         foreign = ~matter.own_part(fit, sure, odds, creases)
         if last is None:
             foreign &= partner
-        return large_parts(partial, foreign), creases, odds
+        return foreign, creases, odds
 
 
 def connected_part(
