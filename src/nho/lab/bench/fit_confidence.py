@@ -1,10 +1,11 @@
 """Fit the confidence of preset `default` and show how far it can be trusted.
 
 ``python -m nho.lab.bench.fit_confidence --data DIR --out FOLDER`` matches pairs with few and many
-anchors, fits the level of the logistic model of `nho.recipes.guided.confidence` to what it finds
-(a factor of its weights, which leaves the order of the matches of a pair as it is, the weight of
-strain and the constant), and judges it on families left out of the fit: a reliability table and curve, a line a family, and the risk among
-the most confident. With ``--anchors 0`` anchors are found, for the numbers of found ones.
+anchors and fits the level of the logistic model of `nho.recipes.guided.confidence` to what it
+finds: a factor of its weights, which leaves the order of the matches of a pair as it is, the weight
+of strain, and the constant. It is judged on families left out of the fit: a reliability table and
+curve, a line a family, and the risk among the most confident. With ``--anchors 0`` anchors are
+found, for the numbers of found ones.
 """
 
 from __future__ import annotations
@@ -164,9 +165,8 @@ def run(
             about = "in doubt" if found is None else f"error {100 * found.errors.mean():.2f}"
             typer.echo(f"{family} {name} {count}: {about}", err=True)
             samples += [] if found is None else [found]
-    typer.echo(
-        f"factor of the weights, weight of strain, constant: {np.round(fitted(samples), 3).tolist()}"
-    )
+    level = np.round(fitted(samples), 3).tolist()
+    typer.echo(f"factor of the weights, weight of strain, constant: {level}")
     judged = list(zip(cross_validated(samples), samples, strict=True))
     confidence, errors = _joined(judged)
     typer.echo("| confidence | within reach | vertices |\n|---|---|---|")
