@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "paper_tables.md"
 TEMPLATE = Path(__file__).parent / "paper_tables.template.md"
 SECONDS = "35 to 70 on one core"  # full resolution, docs/results.md
 REGION = ("iou", "precision", "recall", "f1")
+FULL = "nho:full-resolution"
 ERROR, BEFORE = "geodesic_error", "geodesic_error_before_nam"
 SETTINGS = [(s, r) for s in ("default", "normalised") for r in ("unrotated", "rotated")]
 NOT_MEASURED, AS_DEFAULT = "-", "as default"
@@ -122,14 +123,14 @@ def scale_free(method: str, ours: list[str]) -> list[str]:
     return ours[:2] + [NOT_MEASURED if one == NOT_MEASURED else AS_DEFAULT for one in ours[:2]]
 
 
-def full_resolution(dataset: str, metrics: Sequence[str]) -> list[str]:
-    """The row of preset `paper` on all vertices, which was measured on input as given alone."""
-    own = {"table": "main", "dataset": dataset, "method": "nho:full-resolution"}
+def alone(method: str, words: str, dataset: str, metrics: Sequence[str]) -> list[str]:
+    """A row of ours that has none printed: another preset or resolution."""
+    own = {"table": "main", "dataset": dataset, "method": method}
     ours = [
         scores(here(metric, scale=scale, rotation=rotation, **own) for metric in metrics)
         for scale, rotation in SETTINGS
     ]
-    return [f"{label(own['method'], dataset)}, full resolution", *ours]
+    return [f"{label(method, dataset)}, {words}", *ours]
 
 
 def region_table(dataset: str) -> str:
@@ -148,12 +149,14 @@ def region_table(dataset: str) -> str:
         ours = [scores(here(metric, table="main", **one) for metric in REGION) for one in of]
         rows.append([label(method, dataset), *scale_free(method, ours)])
         if method == "nho":
-            rows.append(full_resolution(dataset, REGION))
+            rows.append(alone(FULL, "full resolution", dataset, REGION))
         images = [
             scores(here(f"{metric}_images", table="main", **one) for metric in REGION) for one in of
         ]
         if set(images) != {NOT_MEASURED}:
             rows.append(["*here*, truth `images`", *images])
+        if method == "nho":
+            rows.append(alone("default", "`default`", dataset, REGION))
     return table(["", *settings_header()], rows)
 
 
@@ -175,7 +178,9 @@ def error_table(dataset: str) -> str:
         ours = scale_free(method, ours)
         rows.append([label(method, dataset), *ours, _mean(ours)])
         if method == "nho":
-            rows.append([*full_resolution(dataset, [ERROR]), NOT_MEASURED])
+            rows.append([*alone(FULL, "full resolution", dataset, [ERROR]), NOT_MEASURED])
+            others = alone("default", "`default`", dataset, [ERROR])
+            rows.append([*others, _mean(others[1:])])
     return table(["", *settings_header(), "avg."], rows)
 
 
@@ -196,19 +201,50 @@ def varied_table(name: str) -> str:
         both = {"table": name, "method": key}
         theirs = [printed(metric, **both) for metric in errors]
         theirs += [scores(printed(metric, **both) for metric in REGION)]
-        if set(theirs) != {NOT_MEASURED}:
+        unprinted = set(theirs) == {NOT_MEASURED}
+        if not unprinted:
             rows.append([f"{title}, printed", *theirs])
-        for dataset, where in (("cuts24", "cuts"), ("others", "others")):
+        for dataset, where in (("cuts24", "*cuts*"), ("others", "*others*")):
+            if unprinted:
+                where = f"{title}, {where}"
             own = {**both, "dataset": dataset}
             if not pairs(**own):
                 continue
             ours = [here(metric, **own) for metric in errors]
-            rows.append([f"*{where}*", *ours, scores(here(metric, **own) for metric in REGION)])
+            rows.append([where, *ours, scores(here(metric, **own) for metric in REGION)])
             images = scores(here(f"{metric}_images", **own) for metric in REGION)
             if images != NOT_MEASURED:
-                rows.append([f"*{where}*, truth `images`", *["" for _ in errors], images])
+                rows.append([f"{where}, truth `images`", *["" for _ in errors], images])
+            own["method"] = f"{key}:default"
+            if pairs(**own):
+                ours = [here(metric, **own) for metric in errors]
+                region = scores(here(metric, **own) for metric in REGION)
+                rows.append([f"{where}, `default`", *ours, region])
     words = ["error before NAM", "after NAM"] if name == "ablation" else ["error"]
     return table(["", *words, "IoU / precision / recall / F1"], rows)
+
+
+def spread_table() -> str:
+    """What the paper's text says of Ours: largest less smallest over the input settings."""
+    rows = []
+    for dataset, (title, _) in DATASETS.items():
+        row = [title]
+        for metric in ("iou", "f1", ERROR):
+            own = {"dataset": dataset, "method": "nho"}
+            name = "multidataset-geodesic" if metric == ERROR else _localisation(dataset)
+            theirs = [printed(metric, table=name, scale=s, rotation=r, **own) for s, r in SETTINGS]
+            ours = [here(metric, table="main", scale=s, rotation=r, **own) for s, r in SETTINGS]
+            row += [f"{_spread(theirs):.2f}", f"{_spread(ours):.1f}"]
+        rows.append(row)
+    heads = [
+        f"{words}, {whose}" for words in ("IoU", "F1", "error") for whose in ("printed", "here")
+    ]
+    return table(["", *heads], rows)
+
+
+def _spread(texts: Sequence[str]) -> float:
+    values = [float(text.split()[0]) for text in texts]
+    return max(values) - min(values)
 
 
 def cost_table() -> str:
@@ -241,11 +277,17 @@ def cost_table() -> str:
 
 def page() -> str:
     """The page: `paper_tables.template.md` with its tables filled in."""
-    makers = {"region": region_table, "error": error_table, "varied": varied_table}
+    makers: dict[str, Callable[[str], str]] = {
+        "region": region_table,
+        "error": error_table,
+        "varied": varied_table,
+        "spread": lambda name: spread_table(),
+        "cost": lambda name: cost_table(),
+    }
 
     def made(match: re.Match[str]) -> str:
         kind, _, name = match[1].partition(" ")
-        return (cost_table() if kind == "cost" else makers[kind](name)).rstrip("\n")
+        return makers[kind](name).rstrip("\n")
 
     return re.sub(r"<!-- table: (.+?) -->", made, TEMPLATE.read_text(encoding="utf-8"))
 

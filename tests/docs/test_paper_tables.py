@@ -65,6 +65,16 @@ def test_every_printed_row_of_ours_has_a_measured_row_below_it_without_a_gap():
     assert checked == 2 * 4 + 4 + 3 + 5 + 4  # both main tables on four data sets, then the others
 
 
+def test_steadiness_is_printed_as_the_text_of_the_paper_says():
+    said = {"CUTS'24": ("0.18", "0.35", "0.64"), "PFAUST-M": ("0.68", None, "0.73")}
+    said |= {"PFAUST-H": ("1.10", None, "0.97"), "PFARM": ("0.89", None, "1.75")}
+    table = [line.split(" | ") for line in paper_tables.spread_table().splitlines()[2:]]
+    assert len(table) == len(said)
+    for name, *cells in table:
+        for cell, number in zip(cells[::2], said[name.strip("| ")], strict=True):
+            assert number in (None, cell), name
+
+
 def test_measured_figures_are_numbers_of_some_pairs_and_named_once():
     keys = []
     for row in paper_tables.measured():
