@@ -70,6 +70,21 @@ def test_a_wrong_word_is_one_sentence(words, told, tmp_path):
     assert not (tmp_path / "out" / "report.html").exists()
 
 
+def test_families_made_for_the_overlap_study_are_not_measured_by_the_others(tmp_path, monkeypatch):
+    asked = []
+
+    def run(names, request, *rest, **more):
+        asked.append(request)
+        return tmp_path, {}
+
+    monkeypatch.setattr("nho.cli.bench.run_studies", run)
+    words = ["bench", "--data", str(tmp_path / "data"), "--out", str(tmp_path / "out")]
+    (tmp_path / "data").mkdir()
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert asked[0].families == ("synthetic",)  # as generated, which needs no files
+
+
 def iou_and_errors(out):
     """Two columns of the table and the note beneath it."""
     lines = (out / "units" / "units.md").read_text(encoding="utf-8").splitlines()

@@ -26,7 +26,7 @@ from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.tasks import KEYS, MatchTask
 
 REQUEST = StudyRequest(None, ("synthetic",))
-ROW_STUDIES = [name for name in STUDIES if name not in ("cost", "operator", "pictures")]
+ROW_STUDIES = [name for name in STUDIES if name not in ("cost", "learned", "operator", "pictures")]
 
 
 def made_up(task, error=None, iou=None) -> dict[str, str]:

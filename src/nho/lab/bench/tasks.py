@@ -147,7 +147,7 @@ class MatchTask:
     @property
     def effort(self) -> float:
         """The paper's recipe takes much longer, most of it in 3,400 steps of NAM."""
-        return {"paper": 30.0, "paper-fast": 10.0}.get(self.method, 1.0)
+        return {"paper": 30.0, "nho-dpfm": 30.0, "paper-fast": 10.0}.get(self.method, 1.0)
 
     def solved_on(self, vertices: int) -> MatchTask:
         """The same with larger shapes solved on so many vertices; baselines stay as they are."""

@@ -7,6 +7,7 @@ from nho.lab.bench.studies import (
     ablation_paper,
     confidence,
     cost,
+    learned,
     main_tables,
     next_anchor,
     operator,
@@ -24,6 +25,7 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (
         main_tables.STUDY,
+        learned.STUDY,
         ablation_paper.STUDY,
         readings.STUDY,
         *variants.STUDIES,
