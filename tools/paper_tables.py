@@ -20,7 +20,7 @@ from nho.settings import PRESETS
 MEASURED = Path(__file__).parent / "paper_measured.csv"
 PAGE = Path(__file__).parents[1] / "docs" / "paper_tables.md"
 TEMPLATE = Path(__file__).parent / "paper_tables.template.md"
-SECONDS = "35 to 70 on one core"  # full resolution, docs/results.md
+SECONDS = "29 to 102"  # docs/results.md
 REGION = ("iou", "precision", "recall", "f1")
 FULL = "nho:full-resolution"
 ERROR, BEFORE = "geodesic_error", "geodesic_error_before_nam"
