@@ -7,10 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import Cut, bumpy_sphere, cut_by_plane
 from tests.browser import browser  # noqa: F401  (a fixture for all)
+
+# No test may depend on the speed of the machine.
+settings.register_profile(
+    "any machine", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -15,9 +15,10 @@ from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_plane
+from nho.geometry.upsampling import carried_images, located, on_surface
 from nho.pipeline import multiresolution as coarse_module
-from nho.pipeline.multiresolution import coarse_pair, upsample
-from nho.pipeline.upsampling import carried_images, located, on_surface
+from nho.pipeline.multiresolution import upsample
+from nho.problem.coarse_pair import coarse_pair
 from nho.problem.preparation import prepare
 from nho.problem.solution import Solution
 from nho.recipes import paper as reciprocal

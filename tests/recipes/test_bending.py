@@ -48,7 +48,7 @@ def noisy(whole, piece):
 
 @pytest.fixture(scope="module")
 def from_noise(bending, noisy):
-    return bending.from_map(noisy)
+    return bending.from_images(bending.images(noisy))
 
 
 def gaps(whole, piece, positions):
@@ -57,7 +57,7 @@ def gaps(whole, piece, positions):
 
 
 def test_the_true_map_stays_near_the_truth(whole, piece, bending):
-    pose = bending.from_map(piece.vertex_of_parent)
+    pose = bending.from_images(bending.images(piece.vertex_of_parent))
     found = bending.read_off(pose).positions(whole)
     assert gaps(whole, piece, found).mean() < 0.4
     assert gaps(whole, piece, found).max() < 2
@@ -96,7 +96,7 @@ def test_anchors_are_met(whole, anchors, from_noise):
 
 def test_anchors_lead_a_map_that_is_wrong_everywhere_to_the_truth(whole, piece, bending, anchors):
     target = turned_map(whole, piece, 0.4)
-    pose = bending.from_map(target)
+    pose = bending.from_images(bending.images(target))
     assert gaps(whole, piece, whole.vertices[target]).mean() > 1.5
     assert gaps(whole, piece, pose).mean() < 0.2
     assert missed(whole, anchors, pose).max() < 0.35
@@ -105,7 +105,7 @@ def test_anchors_lead_a_map_that_is_wrong_everywhere_to_the_truth(whole, piece, 
 def test_what_is_left_at_the_anchors_is_spread_over_the_surface(whole, piece, bending, anchors):
     # Without gentle phases the anchors' own pull has no time to turn the surface.
     target = turned_map(whole, piece, 0.8)
-    pose = bending.from_map(target, 0)
+    pose = bending.from_images(bending.images(target), 0)
     assert gaps(whole, piece, whole.vertices[target]).mean() > 3
     assert missed(whole, anchors, pose).max() < 0.5
     assert gaps(whole, piece, pose).mean() < 0.8
@@ -118,8 +118,8 @@ def test_an_anchor_that_is_an_edge_off_hardly_pulls_the_surface_along(whole, pie
     beside = neighbourhoods(edge_graph(whole), 3).index[right[4, 1]]
     wrong = right.copy()
     wrong[4, 1] = beside[beside != right[4, 1]][0]
-    pose = Bending(bent, whole, AnchorDistances.measure(bent, whole, wrong)).from_map(
-        piece.vertex_of_parent
+    pose = Bending(bent, whole, AnchorDistances.measure(bent, whole, wrong)).from_images(
+        whole.vertices[piece.vertex_of_parent]
     )
     off = missed(whole, wrong[4:5], whole.vertices[piece.vertex_of_parent])
     assert off > 0.5 and gaps(whole, piece, pose)[chosen[4]] < 0.5 * off
@@ -133,7 +133,7 @@ def test_relief_draws_a_surface_to_its_like(whole, piece, bent, anchors):
     own = curvatures[piece.vertex_of_parent]
 
     def error(pair: tuple[np.ndarray, np.ndarray] | None) -> float:
-        pose = Bending(bent, whole, distances, pair).from_map(target)
+        pose = Bending(bent, whole, distances, pair).from_images(whole.vertices[target])
         return float(gaps(whole, piece, pose).mean())
 
     blind = error(None)
@@ -150,22 +150,24 @@ def test_relief_does_not_decide_the_last_phases(whole, piece, bent, anchors, ben
         AnchorDistances.measure(bent, whole, anchors),
         (-curvatures[piece.vertex_of_parent], curvatures),
     )
-    plain = bending.from_map(piece.vertex_of_parent, 0)
-    assert seeing.from_map(piece.vertex_of_parent, 0).tobytes() == plain.tobytes()
-    assert seeing.from_map(piece.vertex_of_parent, 1).tobytes() != plain.tobytes()
+    plain = bending.from_images(bending.images(piece.vertex_of_parent), 0)
+    assert seeing.from_images(seeing.images(piece.vertex_of_parent), 0).tobytes() == plain.tobytes()
+    assert seeing.from_images(seeing.images(piece.vertex_of_parent), 1).tobytes() != plain.tobytes()
 
 
 def test_every_iteration_of_the_phases_asked_for_is_watched(bending, noisy):
     for gentle in (0, 2, len(GENTLE)):
         gaps = []
-        bending.from_map(noisy, gentle, watch=gaps.append)
+        bending.from_images(bending.images(noisy), gentle, watch=gaps.append)
         assert len(gaps) == sum(len(phase) for phase in GENTLE[:gentle] + FIRM)
         assert 0 < gaps[-1] < gaps[0]
 
 
 def test_the_number_of_threads_does_not_change_a_bit(bending, noisy, from_noise):
     with workers(3) as pool:
-        assert bending.from_map(noisy, pool=pool).tobytes() == from_noise.tobytes()
+        assert (
+            bending.from_images(bending.images(noisy), pool=pool).tobytes() == from_noise.tobytes()
+        )
 
 
 def test_the_pose_lies_on_the_full_surface(whole, from_noise):
@@ -187,7 +189,8 @@ def test_position_of_the_partial_shape_does_not_matter(
     whole, piece, bent, anchors, noisy, from_noise
 ):
     back = Mesh((bent.vertices - 10) @ np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]), bent.faces)
-    again = Bending(back, whole, AnchorDistances.measure(back, whole, anchors)).from_map(noisy)
+    bending = Bending(back, whole, AnchorDistances.measure(back, whole, anchors))
+    again = bending.from_images(bending.images(noisy))
     np.testing.assert_allclose(again, from_noise, atol=1e-6)
 
 
@@ -196,7 +199,7 @@ def test_inputs_are_never_changed(whole, bent, anchors, noisy):
     held = (distances.anchors, distances.partial, distances.full, noisy)
     before = [array.tobytes() for array in held]
     bending = Bending(bent, whole, distances)
-    pose = bending.from_map(noisy, 1)
+    pose = bending.from_images(bending.images(noisy), 1)
     kept = pose.copy()
     bending.read_off(pose)
     bending.distortion(pose)
@@ -205,4 +208,4 @@ def test_inputs_are_never_changed(whole, bent, anchors, noisy):
 
 
 def test_bending_twice_gives_the_same_bits(bending, noisy, from_noise):
-    assert bending.from_map(noisy).tobytes() == from_noise.tobytes()
+    assert bending.from_images(bending.images(noisy)).tobytes() == from_noise.tobytes()

@@ -162,10 +162,10 @@ def test_where_the_proposal_disagrees_trust_is_lost(whole, piece, monkeypatch):
 
 
 def test_anchors_that_were_found_make_nothing_near_them_certain():
-    near, far = np.log([[0.002, 0.05, 0.01, 0.01, 0.1], [0.5, 0.05, 0.01, 0.01, 0.1]])
+    near, far = np.log([[0.002, 0.05, 0.01, 0.01, 0.3], [0.5, 0.05, 0.01, 0.01, 0.3]])
     marked = confidence(np.stack([near, far]))
     found = confidence(np.stack([near, far]), pinned=False)
     assert marked[0] > marked[1] + 0.05
     assert found[0] == found[1] < marked[0]
-    worse = np.log([[0.002, 0.2, 0.01, 0.01, 0.1], [0.002, 0.05, 0.1, 0.1, 0.1]])
+    worse = np.log([[0.002, 0.2, 0.01, 0.01, 0.3], [0.002, 0.05, 0.1, 0.1, 0.3]])
     assert (confidence(worse, pinned=False) < found[0]).all()

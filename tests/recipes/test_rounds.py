@@ -40,8 +40,11 @@ class Rehearsed:
         self.seen.append(int(pose[0]))
         return np.array([number])
 
-    def from_map(self, target, gentle, pool):
+    def images(self, target):
         return target.astype(float)
+
+    def from_images(self, images, gentle, pool):
+        return images
 
     def read_off(self, positions):
         return positions

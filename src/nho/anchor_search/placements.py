@@ -70,7 +70,7 @@ class Placer:
         orientation = distances.orientation(partial.mesh, full.mesh)
         target = first_map(distances, orientation, self._curvatures)
         bending = Bending(partial.mesh, full.mesh, distances, self._curvatures)
-        pose = bending.from_map(target)
+        pose = bending.from_images(bending.images(target))
         points = bending.read_off(pose)
         image = points.nearest_vertex(full.mesh)
         strain = bending.elastic.distortion(pose)

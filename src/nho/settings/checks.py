@@ -14,6 +14,7 @@ _MAY_BE_ZERO = {
     "solve_vertices",
     "rounds",
     "own_anchors",
+    "seek_vertices",
     "look_again_below",
     "fit_steps",
     "weight_anchor",

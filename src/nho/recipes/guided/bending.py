@@ -85,19 +85,20 @@ class Bending:
         self._rimmed = bool(full.boundary_vertices.any())
         self._sources, self._krige = len(distances.anchors), distances.krige
 
-    def from_map(
+    def from_images(
         self,
-        target: np.ndarray,
+        images: np.ndarray,
         gentle: int = len(GENTLE),
         pool: Workers = SERIAL,
         watch: Callable[[float], None] = lambda gap: None,
         relief: bool = True,
         partner: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(n_partial, 3) positions after bending from a vertex map.
+        """(n_partial, 3) positions after bending from where a map takes the vertices.
 
         Parameters
         ----------
+        images : (n_partial, 3) float array
         gentle : int
             Gentle phases before the firm ones; fewer are enough from a map that is nearly right.
         watch : callable
@@ -108,7 +109,7 @@ class Bending:
             Vertices that have a partner; the others are carried along. By default all have.
         """
         share = 1.0 if partner is None else np.where(partner, 1.0, _LEAST_PULL)
-        positions = self._smoothed(self.images(target), share)
+        positions = self._smoothed(images, share)
         phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
             alike = relief and number <= gentle

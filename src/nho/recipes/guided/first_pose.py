@@ -27,9 +27,9 @@ class Pose:
     Attributes
     ----------
     positions : (n_partial, 3) float array
-    start : (n_partial,) int array
-        The map by distances or, after a second look, the one it was bent from: confidence asks how
-        far the surface lies from it.
+    start : (n_partial, 3) float array
+        Images by distances or, after a second look, those it was bent from: confidence asks how
+        far the surface lies from them.
     points : SurfacePoints
         What it lies on.
     """
@@ -87,9 +87,9 @@ def _best_pose(bending: Bending, full: Mesh, tried: list[Start], run: Run) -> tu
 
     Another start than the first must lead to a pose that is clearly less distorted.
     """
-    first = tried[0].target
+    first = bending.images(tried[0].target)
     if not run.recipe(GuidedRecipe).bend:
-        return Pose(bending.images(first), first, SurfacePoints.at_vertices(full, first)), []
+        return Pose(first, first, SurfacePoints.at_vertices(full, tried[0].target)), []
     courses: list[Curve] = [[] for _ in tried]
     with run.stage("bending", ITERATIONS * len(tried)) as stage:
 
@@ -99,7 +99,8 @@ def _best_pose(bending: Bending, full: Mesh, tried: list[Start], run: Run) -> tu
                 stage.step()
 
             start = tried[number]
-            return bending.from_map(start.target, pool=pool, watch=watch, relief=start.relief)
+            images = bending.images(start.target)
+            return bending.from_images(images, pool=pool, watch=watch, relief=start.relief)
 
         # Side by side if there are several, else by rows: a pool is not shared within itself.
         pool = run.pool if len(tried) == 1 else SERIAL

@@ -11,7 +11,8 @@
    map and operator help each other: what the bent surface covers is evidence for the neural field,
    the field is the potential of a Hamiltonian, and its eigenfunctions are coordinates in which
    another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself. With
-   many anchors bending has nothing left to mend, and nothing is proposed.
+   many anchors bending has nothing left to mend, and nothing is proposed. With few, or found
+   ones, all this is done between coarse surfaces first (`seeking`).
 4. What has no partner on the full shape is found (`overlap`, `foreign_matter`), if wanted by fields
    on both shapes (`two_regions`), and the rest is bent without it. Anchors that alone claim a
    partner for a part are named (`lone_anchors`).
@@ -29,16 +30,14 @@ import numpy as np
 
 from nho.geometry.coverage import coverage, part_within
 from nho.geometry.mesh import BoolArray, Mesh
-from nho.geometry.relief import relief, standardised
-from nho.geometry.spectrum import Laplacian, laplacian
 from nho.operator.spectra import check_size
 from nho.problem.anchors import first_few
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution, advice_on, status_of
 from nho.recipes.guided.bending import Bending
-from nho.recipes.guided.comparable import ComparablePair, normalise_pair
+from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.confidence import confidence, where_to_add
-from nho.recipes.guided.first_pose import Pose, first_pose
+from nho.recipes.guided.first_pose import Pose
 from nho.recipes.guided.lone_anchors import CREDIT, LoneAnchor, lone_anchors
 from nho.recipes.guided.overlap import PartnerSearch, overlap
 from nho.recipes.guided.placement import (
@@ -48,9 +47,9 @@ from nho.recipes.guided.placement import (
     doubts_of,
     placement_signals,
 )
-from nho.recipes.guided.second_looks import RESTART, SecondLooks
+from nho.recipes.guided.second_looks import RESTART
+from nho.recipes.guided.seeking import sought
 from nho.recipes.guided.settling import settled
-from nho.recipes.guided.starts import Curvatures
 from nho.recipes.guided.two_regions import TwoRegions
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
@@ -65,14 +64,9 @@ def solve(problem: Problem, run: Run) -> Solution:
     """Region, map and confidence from distances, bending and operator in turn."""
     check_size(problem.partial.mesh, problem.full.mesh)
     recipe = run.recipe(GuidedRecipe)
-    with run.stage("distances"):
-        pair = normalise_pair(problem, recipe, run.pool)
-        laplacians, curvatures = _laplacians_and_relief(pair, run)
-    first = first_pose(pair, curvatures, run)
-    pair, bending = first.pair, first.bending
-    looks = SecondLooks(problem, first, laplacians, curvatures, run)
-    looks.take()
-    partial, full = pair.partial, pair.full
+    looks = sought(problem, run)
+    pair, bending, curvatures = looks.pair, looks.bending, looks.curvatures
+    partial, full, laplacians = pair.partial, pair.full, looks.laplacians
     with run.clock.time("overlap"):
         partner, claimed = np.ones(partial.n_vertices, dtype=bool), np.ones(partial.n_vertices)
         lone: list[LoneAnchor] = []
@@ -125,7 +119,7 @@ def solve(problem: Problem, run: Run) -> Solution:
             *_named_lone(lone, pair, problem),
         ),
         notes=(*_told_of(partner, partial, full), *pair.notes, *looks.notes),
-        curves={**({"bending": first.course} if first.course else {}), **looks.curves},
+        curves={**({"bending": looks.course} if looks.course else {}), **looks.curves},
         suspects=pair.suspects,
         scale=pair.scale,
         next_anchor=next_anchor,
@@ -153,7 +147,7 @@ def _with_partners(
     if partial.vertex_areas[~partner].sum() < _WORTH_BENDING * partial.area:
         return pose, partner
     target = pose.points.nearest_vertex(full)
-    positions = bending.from_map(target, RESTART, run.pool, partner=partner)
+    positions = bending.from_images(bending.images(target), RESTART, run.pool, partner=partner)
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     # What was carried along may come to lie well by chance: only the fringe of the cut moves.
     again = search(pose, _REACH_ANEW, first)
@@ -181,18 +175,3 @@ def _told_of(partner: BoolArray, partial: Mesh, full: Mesh) -> list[str]:
         return []
     share = float(partial.vertex_areas[~partner].sum() / partial.area)
     return [f"{100 * share:.2g} % of the area of {partial.name} has no partner on {full.name}"]
-
-
-def _laplacians_and_relief(
-    pair: ComparablePair, run: Run
-) -> tuple[tuple[Laplacian, Laplacian], Curvatures | None]:
-    """Laplacians of both shapes, and their relief if it is wanted."""
-    recipe = run.recipe(GuidedRecipe)
-    meshes = (pair.partial, pair.full)
-    tasks = [lambda mesh=mesh: laplacian(mesh, recipe.laplacian) for mesh in meshes]
-    of_partial, of_full = laplacians = run.pool.together(*tasks)
-    if not recipe.relief:
-        return (of_partial, of_full), None
-    both = zip(meshes, laplacians, strict=True)
-    reliefs = run.pool.together(*[lambda each=each: relief(*each) for each in both])
-    return (of_partial, of_full), standardised(*reliefs)

@@ -43,10 +43,14 @@ class SecondLooks:
 
     Attributes
     ----------
+    pair, bending, laplacians, curvatures
+        What the looks are taken with.
+    course : list of dict
+        Of the first bend.
     pose : Pose
         The likeliest so far.
-    proposed : (n_partial,) int array or None
-        Map that the operator proposed first.
+    proposed : (n_partial, 3) float array or None
+        Images that the operator proposed first.
     curves : dict
         Scores, look by look, and losses of the operator.
     troubles, notes : list of str
@@ -61,10 +65,10 @@ class SecondLooks:
         curvatures: Curvatures | None,
         run: Run,
     ) -> None:
-        self._problem, self._pair, self._bending = problem, first.pair, first.bending
-        self._laplacians, self._curvatures, self._run = laplacians, curvatures, run
+        self._problem, self.pair, self.bending = problem, first.pair, first.bending
+        self.laplacians, self.curvatures, self._run = laplacians, curvatures, run
         self._recipe = run.recipe(GuidedRecipe)
-        self.pose = first.pose
+        self.pose, self.course = first.pose, first.course
         self.proposed: np.ndarray | None = None
         self._score = -np.inf  # of the pose; known once there is something to compare it with
         self.curves: dict[str, Curve] = {}
@@ -77,7 +81,7 @@ class SecondLooks:
         None where the first pose is sure, or many anchors were marked: nothing would be gained.
         """
         recipe = self._recipe
-        few = len(self._pair.distances.anchors) < recipe.many_anchors
+        few = len(self.pair.distances.anchors) < recipe.many_anchors
         many_marked = recipe.pin_anchors and not few
         if not recipe.bend or many_marked or self._trust().mean() >= recipe.look_again_below:
             return
@@ -96,14 +100,14 @@ class SecondLooks:
 
         Vertices without a ``partner`` (n_partial bool) do not strain it.
         """
-        pair, pose = self._pair, self.pose
+        pair, pose = self.pair, self.pose
         images = pose.points.positions(pair.full)
         proposed = pose.start if self.proposed is None else self.proposed
         return signals(
             pair.distances.to_nearest(pair.partial),
-            self._bending.elastic.distortion(pose.positions, _SMOOTHING),
-            np.linalg.norm(pair.full.vertices[pose.start] - images, axis=1),
-            np.linalg.norm(pair.full.vertices[proposed] - images, axis=1),
+            self.bending.elastic.distortion(pose.positions, _SMOOTHING),
+            np.linalg.norm(pose.start - images, axis=1),
+            np.linalg.norm(proposed - images, axis=1),
             strain(pair.partial, pair.full, pose.points, partner),
         )
 
@@ -111,31 +115,31 @@ class SecondLooks:
         return confidence(self.signals(), self._recipe.pin_anchors)
 
     def _score_of(self, pose: Pose) -> float:
-        pair = self._pair
-        return placement_score(pair.partial, pair.full, pose.points, self._curvatures)
+        pair = self.pair
+        return placement_score(pair.partial, pair.full, pose.points, self.curvatures)
 
     def _by_operator(self) -> None:
         """Round by round from the present pose, until one gains nothing or cannot be solved.
 
         The first may gain nothing, since the second uses finer coordinates only.
         """
-        run, shapes = self._run, (self._pair.partial, self._pair.full)
+        run, shapes = self._run, (self.pair.partial, self.pair.full)
         try:
             with run.stage("spectra"):
-                anchored = self._pair.distances.anchors[:, 1]
-                proposal = SpectralProposal(shapes, self._laplacians, anchored, run)
+                anchored = self.pair.distances.anchors[:, 1]
+                proposal = SpectralProposal(shapes, self.laplacians, anchored, run)
         except SolverError as error:  # the bent surface is an answer without it as well
             self.troubles.append(f"no proposal by the operator: {error}")
             return
         for number in range(1, self._recipe.rounds + 1):
             try:
                 with run.clock.time("operator"):
-                    target = proposal.map(self._bending, self.pose.positions, number)
+                    target = proposal.map(self.bending, self.pose.positions, number)
             except SolverError as error:
                 proposal.troubles.append(f"no proposal by the operator in round {number}: {error}")
                 break
             if number == 1:
-                self.proposed = target
+                self.proposed = self.bending.images(target)
             with run.stage(f"round {number}", part_of="bending") as stage:
                 kept = self._considered(self._bent(target))
                 stage.step(self._score)
@@ -147,7 +151,7 @@ class SecondLooks:
 
     def _by_own_anchors(self, share: float) -> None:
         """Bend by given anchors and the most trusted places of the present pose."""
-        pair, pinned = self._pair, self._recipe.pin_anchors
+        pair, pinned = self.pair, self._recipe.pin_anchors
         trust = self._trust()
         trusted = np.flatnonzero(trust >= np.quantile(trust, 1 - share))
         count = min(self._recipe.own_anchors, len(trusted))
@@ -167,14 +171,16 @@ class SecondLooks:
             anchor_rows=np.arange(len(anchors)),
         )
         own = normalise_pair(problem, run.recipe(GuidedRecipe), run.pool)
-        pose = first_pose(own, self._curvatures, run).pose
+        pose = first_pose(own, self.curvatures, run).pose
         target = pose.points.nearest_vertex(pair.full)
-        self._considered(self._bent(target) if pinned else replace(pose, start=target))
+        start = self.bending.images(target)
+        self._considered(self._bent(target) if pinned else replace(pose, start=start))
 
     def _bent(self, target: np.ndarray) -> Pose:
         """The pose bent from a map."""
-        positions = self._bending.from_map(target, RESTART, self._run.pool)
-        return Pose(positions, target, self._bending.read_off(positions))
+        start = self.bending.images(target)
+        positions = self.bending.from_images(start, RESTART, self._run.pool)
+        return Pose(positions, start, self.bending.read_off(positions))
 
     def _considered(self, pose: Pose) -> bool:
         """Keep the pose if it is clearly likelier than all before; whether it is."""
