@@ -28,8 +28,8 @@ known = (side < np.median(side, axis=1, keepdims=True)).astype(float)  # 0 = not
 
 space = nho.ShapeSpace.fit(positions, template, known)
 print(f"{len(space.model.variances)} components explain {100 * space.explained.sum():.0f} %")
-print("scores of the first shape:", np.round(space.scores[0], 3))
-print("their standard errors:", np.round(space.score_errors[0], 3))
+print("scores of the first shape:", np.round(space.scores[0], 4))
+print("their standard errors:", np.round(space.score_errors[0], 4))
 
 new = shape(1.0, -1.0)
 seen = (template.vertices[:, 0] > 0).astype(float)

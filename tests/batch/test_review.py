@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from nho.batch.cycles import MIRRORED, NONE, TURNED, Cycle, compared, cycle_between, ring
 from nho.batch.review import suspicions
+from nho.batch.summary import SummaryRow, write_summary
 from nho.cli.app import app
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
@@ -38,6 +39,8 @@ def reviewed(tmp_path_factory):
             anchors[4, 1] = anchors[9, 1]
         result = replace(match_of(points, TEMPLATE, cut.kept_vertices), anchors=anchors)
         write_outputs(folder / f"results/s{number}", cut.mesh, TEMPLATE, result, report=False)
+    rows = [SummaryRow("s0", "ok"), SummaryRow("s9", "failed", "scan.ply: no such file")]
+    write_summary(folder / "results", rows)
     arguments = ["review", folder / "results", "--out", folder / "review.html", "--jobs", 1]
     outcome = CliRunner().invoke(app, [*map(str, arguments), "--quiet", "--json"])
     assert outcome.exit_code == 0, outcome.output
@@ -57,6 +60,11 @@ def test_the_page_has_pictures_and_asks_the_network_for_nothing(reviewed):
     page = (folder / "review.html").read_text()
     assert page.count("data:image/png;base64,") == 5
     assert "http:" not in page and "https:" not in page and "There and back" in page
+
+
+def test_a_pair_without_a_result_is_not_passed_over(reviewed):
+    page = (reviewed[0] / "review.html").read_text()
+    assert "s9: failed: scan.ply: no such file" in page and "s0: " not in page
 
 
 def test_an_input_is_never_overwritten(reviewed):

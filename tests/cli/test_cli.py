@@ -332,6 +332,8 @@ def test_eval_json_has_no_nan_when_nothing_is_known(work, matched, call, tmp_pat
         (["foreign", "--ground-truth", "truth.map"], ["foreign", "no result here"]),
         (["result", "--ground-truth", "absent.map"], ["absent.map", "no such file"]),
         (["result", "--ground-truth", "template.obj"], ["template.obj"]),
+        (["result"], ["nothing to compare with", "--ground-truth", "--back"]),
+        (["result", "--back", "result"], ["in the other order"]),
         (
             ["result", "--ground-truth", "truth.map", "--region-truth", "strict"],
             ["'strict'", "usual, near, images"],
@@ -340,6 +342,22 @@ def test_eval_json_has_no_nan_when_nothing_is_known(work, matched, call, tmp_pat
 )
 def test_bad_input_of_eval_is_refused(matched, call, arguments, parts):
     assert_one_sentence(*call("eval", *arguments), parts)
+
+
+def test_eval_tells_whether_the_way_back_comes_back(work, matched, call, tmp_path):
+    pairs = (work / "pairs.csv").read_text().split()[1:]
+    swapped = [",".join(reversed(pair.split(","))) for pair in pairs]
+    (tmp_path / "back.csv").write_text("\n".join(["partial,full", *swapped]) + "\n")
+    anchors = ["--anchors", tmp_path / "back.csv", "--out", tmp_path / "back", "--quiet"]
+    assert call("match", "template.obj", "scan.ply", *anchors, *QUICK)[0] == 0
+    code, out, _ = call("eval", "result", "--back", tmp_path / "back", "--json")
+    scores, unit = json.loads(out), 100 / np.sqrt(Mesh.read(work / "scan.ply").area)
+    assert code == 0 and scores["cycle_known"] > 90
+    assert 0 < scores["cycle_error_median"] <= scores["cycle_error"]
+    assert scores["cycle_error"] < unit * Mesh.read(work / "scan.ply").mean_edge_length
+    truth = ["--ground-truth", "truth.map"]
+    code, out, _ = call("eval", "result", "--back", tmp_path / "back", *truth)
+    assert code == 0 and "geodesic error" in out and "have a way back" in out
 
 
 def test_doctor_shows_versions_and_checks_a_match(work):

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import nho
+from nho.batch.summary import SummaryRow, write_summary
 from nho.cli.app import app
 from nho.errors import InputError
 from nho.io.landmarks import read_specimens
@@ -24,6 +25,7 @@ def made(tmp_path_factory):
     doubtful = folder / "results" / "scan3" / "result.json"
     doubtful.write_text(doubtful.read_text().replace('"status": "ok"', '"status": "doubtful: x"'))
     (folder / "marks.csv").write_text("name,vertex\na,3\nb,50\nc,200\n")
+    write_summary(folder / "results", [SummaryRow("scan9", "skipped", "not tried yet")])
     arguments = ["shapes", folder / "results", "--landmarks", folder / "marks.csv", "--out"]
     out = folder / "space"
     outcome = CliRunner().invoke(
@@ -83,6 +85,10 @@ def test_the_page_asks_the_network_for_nothing_and_escapes_names(made):
 
 def test_doubtful_scans_are_named(made):
     assert made[2]["suspicious"] == {"scan3": ["doubtful: x"]}
+
+
+def test_pairs_without_a_result_are_named(made):
+    assert "scan9: left out, skipped: not tried yet" in (made[1] / "shapes.html").read_text()
 
 
 def test_a_folder_with_other_files_is_refused(made):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
 from nho.problem.result import MatchResult
 from nho.runtime.atomic_file import write_whole
+from nho.runtime.input_file import read_text
 
 SUMMARY = "summary.csv"  # lies beside the folders of the pairs
 FORMULA_SIGNS = ("=", "+", "-", "@")  # at the start of a cell; programs take them for formulas
@@ -68,6 +69,18 @@ def write_summary(out: Path, rows: Iterable[SummaryRow]) -> None:
     # csv writes None as an empty cell
     writer.writerows({key: _cell(value) for key, value in asdict(row).items()} for row in rows)
     write_whole(out / SUMMARY, text.getvalue())
+
+
+def without_result(out: Path, found: Container[str]) -> dict[str, str]:
+    """Why pairs of a batch have no result, by name; ``found`` are those that have one."""
+    if not (out / SUMMARY).exists():
+        return {}
+    rows = csv.DictReader(io.StringIO(read_text(out / SUMMARY)))
+    return {
+        str(row.get("name")): f"{row['status']}: {row.get('error')}"
+        for row in rows
+        if row.get("status") in ("failed", "skipped") and row.get("name") not in found
+    }
 
 
 def _cell(value: object) -> object:

@@ -31,7 +31,7 @@ COMMANDS = {
     "fit": "Deform FULL onto PARTIAL: the whole template in the pose and unit of the scan.",
     "complete": "Complete SCAN by TEMPLATE: what was measured, and a prediction of the rest.",
     "mirror": "Mirror MESH, at its own plane of symmetry or at a plane of the axes.",
-    "eval": "Compare RESULT with a known map: geodesic error, region and overlap scores.",
+    "eval": "Compare RESULT with a known map (error, region, overlap), or with the way back.",
     "review": "Review the results of a batch: one page, worst first, with what is suspicious.",
     "shapes": "Shape space of many partial scans: mean, components, scores, outliers, and a page.",
     "bench": "Measure methods on data sets: every table and figure of the paper, and our own.",

@@ -13,6 +13,7 @@ from nho.batch.cycles import Cycle, run_cycles
 from nho.batch.fits import result_folders, run_fits
 from nho.batch.job import JobOutcome
 from nho.batch.review import render_review, suspicions
+from nho.batch.summary import without_result
 from nho.cli.console import counted_line, say, say_notes
 from nho.cli.options import AsJson, Quiet, Scheduler
 from nho.errors import InputError
@@ -77,7 +78,8 @@ def review_command(
     with tempfile.TemporaryDirectory() as scratch:
         store = Path(scratch)
         collection = run_fits(folders, template, store, jobs=jobs, scheduler=scheduler, done=done)
-        fits, failed = collection.fits, dict(collection.failed)
+        fits = collection.fits
+        failed = without_result(results, fits) | collection.failed
         if cycles or ways:
             found, without = run_cycles(
                 [folder for folder in folders if folder.name in fits],

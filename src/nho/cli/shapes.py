@@ -14,6 +14,7 @@ import typer
 from nho.batch.fits import result_folders, run_fits
 from nho.batch.half_fits import run_half_fits
 from nho.batch.job import JobOutcome
+from nho.batch.summary import without_result
 from nho.cli.console import counted_line, say, say_notes
 from nho.cli.options import AsJson, Quiet, Scheduler
 from nho.errors import InputError
@@ -137,7 +138,8 @@ def shapes_command(
             [name.partition(individuals)[0] for name in fits] if individuals else None,
             parts,
         )
-    notes = [f"{name}: left out, {why}" for name, why in collection.failed.items()]
+    failed = without_result(results, wanted | fits.keys()) | collection.failed
+    notes = [f"{name}: left out, {why}" for name, why in failed.items()]
     notes += [f"{name}: half of it was not fitted, {why}" for name, why in unmatched.items()]
     if halves and not parts:
         notes.append("too few halves were fitted, so --halves has no effect")

@@ -88,7 +88,10 @@
   }
 
   function scale(column) {
-    const all = data.names.map((_, row) => column.of(row));
+    const all = data.names.flatMap((_, row) => {
+      const [value, error] = [column.of(row), column.error(row)];
+      return [value - error, value + error];
+    });
     const middle = (Math.max(...all) + Math.min(...all)) / 2;
     const reach = Math.max(...all.map((value) => Math.abs(value - middle)), 1e-9);
     return { to: (value) => (85 * (value - middle)) / reach, length: (error) => (85 * error) / reach };
