@@ -34,7 +34,8 @@ from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
 _ERROR = "geodesic_error"
-_QUICK = ("default", "paper", "anchor-distance")
+_QUICK = ("default", "paper", "nearest")
+_RIGID = ("nearest", "similarity+icp")  # one of them stands in every table
 # All others are asked for by name: they take long, or need torch.
 _USUAL = (
     *("default", "nho-auto", "paper", "nearest"),
@@ -50,8 +51,10 @@ _AVERAGE = ("average", "average")
 
 
 def plan(request: StudyRequest) -> list[MatchTask]:
-    """Every method on every pair, as it comes and normalised, unrotated and rotated."""
+    """Every method and a rigid one on every pair, as it comes and normalised, also rotated."""
     methods = request.methods or (_QUICK if request.quick else _USUAL)
+    if not set(methods) & set(_RIGID):
+        methods = (*methods, _RIGID[0])
     rotations = 1 if request.quick else request.rotations
     conditions = [
         Conditions(input_scale=scale, rotate=seed)
@@ -60,6 +63,8 @@ def plan(request: StudyRequest) -> list[MatchTask]:
     ]
     if request.as_given:
         conditions = conditions[:1]
+    elif request.quick:
+        conditions = [conditions[0], conditions[-1]]
     return [
         task
         for method in methods
