@@ -24,6 +24,7 @@ from nho.runtime.run import Run
 # a fraction of the time.
 PYFM_FIT = {"w_descr": 1.0, "w_lap": 0.1, "w_dcomm": 1.0, "w_orient": 1.0}
 _SUBSAMPLE = 10
+_DESCRIBED = 128  # modes of the descriptors, at most
 _FIRST, _LAST, _STEP = 30, 100, 5  # modes of the partial shape
 _MOST = 200  # modes of the full shape, however small the part
 _COMMUTING = 0.1  # weight of the Laplacians beside the descriptors
@@ -75,14 +76,17 @@ def landmark_model(partial: Mesh, full: Mesh, anchors: np.ndarray, modes: int) -
     from pyFM.mesh import TriMesh
 
     modes = min(modes, partial.n_vertices - 2)
-    return FunctionalMapping(
-        TriMesh(full.vertices, full.faces), TriMesh(partial.vertices, partial.faces)
-    ).preprocess(
+    # Its plain Laplacian is singular on meshes with degenerate triangles, the tufted one is not.
+    shapes = (
+        TriMesh(mesh.vertices, mesh.faces).process(max(modes, _DESCRIBED), robust=True)
+        for mesh in (full, partial)
+    )
+    return FunctionalMapping(*shapes).preprocess(
         descr_type="WKS",
         landmarks=anchors[:, ::-1],
         subsample_step=_SUBSAMPLE,
         k_process=modes,
-        k_descr=min(128, modes),
+        k_descr=min(_DESCRIBED, modes),
     )
 
 
