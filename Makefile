@@ -72,6 +72,7 @@ report:
 	  || { echo "$$tool is missing: install pandoc and a LaTeX with xelatex"; exit 1; }; done
 	mkdir -p build
 	pandoc docs/report.md --from markdown --pdf-engine xelatex --resource-path docs \
+	  --shift-heading-level-by -1 --variable geometry:margin=25mm --variable colorlinks \
 	  --output build/report.pdf
 
 lint: $(TEST_ENV)/ready scripts

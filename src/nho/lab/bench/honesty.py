@@ -141,7 +141,15 @@ def run(
                 typer.echo(f"{' '.join(keys.values())}: {values['status']}", err=True)
     rows = read_rows(path)
     typer.echo(tables(rows))
-    worlds = {FAMILIES[f].title: trust_of([r for r in rows if r["family"] == f]) for f in names}
+    draw(rows, out)
+
+
+def draw(rows: list[ResultRow], out: Path) -> None:
+    """Write both figures."""
+    worlds = {
+        FAMILIES[family].title: trust_of([row for row in rows if row["family"] == family])
+        for family in dict.fromkeys(row["family"] for row in rows)
+    }
     drawn = {title: table for title, table in worlds.items() if table.sum()}
     save(reliability_figure(drawn, RADIUS), out / "reliability")
     told = [(row["case"], float(row["chance"]), row["right"] == "1") for row in rows]
