@@ -14,6 +14,7 @@ from nho.lab.bench.published import METHODS, select
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
 from nho.lab.bench.studies.claims import Change, Claim
+from nho.lab.bench.studies.effort import effort_table
 from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.studies.scoreboard import (
     MEASURED,
@@ -88,7 +89,7 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         tables.append(_correspondence([r for r in rows if r["family"] in group], group, number))
     tables += [_localisation(chosen(rows, family=family), family) for family in families]
     if as_given := setting(rows, *SETTINGS[0]):
-        tables.append(region_truth_table(as_given))
+        tables += [region_truth_table(as_given), effort_table(as_given)]
     return Findings(tables, _figures(rows, families, folder))
 
 
