@@ -67,11 +67,10 @@ def placement_figure(runs: Sequence[tuple[str, float, bool]], doubted_below: flo
     left.set(xlim=(-0.02, 1.02), xlabel="chance of the right place, as told")
     chance, lies = (np.array([run[column] for run in runs]) for column in (1, 2))
     at = np.linspace(0, 1, 201)
-    for share, name, colour in (
-        (lambda level: (chance[lies] < level).mean(), "right and doubted", BLUE),
-        (lambda level: (chance[~lies] >= level).mean(), "wrong and believed", VERMILION),
-    ):
-        right.plot(at, [share(level) for level in at], color=colour, label=name)
+    doubted = (chance[lies][:, None] < at).mean(axis=0)
+    believed = (chance[~lies][:, None] >= at).mean(axis=0)
+    right.plot(at, doubted, color=BLUE, label="right and doubted")
+    right.plot(at, believed, color=VERMILION, label="wrong and believed")
     right.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="doubted below", ylabel="share of the runs")
     for ax in (left, right):
         ax.axvline(doubted_below, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
