@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nho.lab.bench.figures.plotstyle import save, styled
 from nho.runtime.input_file import read_text
 
@@ -27,6 +29,7 @@ LABELS = {
     "torch-reference": "the paper's loop in plain torch",
 }
 _OURS = "default"
+_ROOM = 1.3  # around the lines, as a factor
 
 
 def time_against_size(reports: list[dict[str, Any]], case: str) -> list[tuple[int, float]]:
@@ -69,8 +72,12 @@ def draw_speed(folder: Path) -> list[Path]:
     axes.set(xscale="log", yscale="log", xlabel="vertices of the full shape")
     axes.set_ylabel("CPU seconds")
     axes.set_yticks([0.1, 1, 10, 60, 600], ["0.1", "1", "10", "60", "600"])
-    axes.set_xticks([1e3, 1e4, 1e5, 1e6], ["1,000", "10,000", "100,000", "1,000,000"])
+    sizes = [1000, 5000, 25_000, 100_000, 1_000_000]
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     axes.minorticks_off()
+    drawn = np.concatenate([line.get_xydata() for line in axes.lines])
+    (left, low), (right, high) = drawn.min(axis=0) / _ROOM, drawn.max(axis=0) * _ROOM
+    axes.set(xlim=(left, right), ylim=(low, high))
     figure.legend(loc="outside right upper")
     return save(figure, folder / "speed", ("png",))
 

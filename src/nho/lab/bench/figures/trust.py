@@ -38,7 +38,9 @@ def reliability_figure(worlds: Mapping[str, np.ndarray], radius: float) -> Figur
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
         ax.plot(filled[:, 1], filled[:, 2], color=BLUE, linewidth=0.8, zorder=2)
         sizes = _LARGEST * filled[:, 0] / filled[:, 0].max()
-        ax.scatter(filled[:, 1], filled[:, 2], sizes, color=BLUE, zorder=3, linewidth=0)
+        ax.scatter(
+            filled[:, 1], filled[:, 2], sizes, color=BLUE, zorder=3, linewidth=0, clip_on=False
+        )
         ax.set(title=title, xlim=(0, 1.02), ylim=(0, 1.02), xlabel="confidence")
         if number % per_row(len(worlds)) == 0:
             ax.set_ylabel(f"within {radius:.0%} (share)")
