@@ -49,7 +49,7 @@ def _drifted(problem: Problem, positions: np.ndarray) -> np.ndarray:
     every, target = (positions - centre) / unit, (others - centre) / unit
     chosen = farthest_points(every, min(_POINTS, len(every)))
     target = target[farthest_points(target, min(_POINTS, len(target)))]
-    gaps, _ = cKDTree(target).query(every[chosen])
+    gaps = np.asarray(cKDTree(target).query(every[chosen])[0])
     register: Any = DeformableRegistration
     fitted = register(
         X=target,

@@ -37,6 +37,7 @@ _TRIED = (
     *(("right", 25), ("right", 5), ("mirrored", 5)),
     *(("shifted", 12), ("shuffled", 12), ("foreign", 5)),
 )
+_CASES = ",".join(dict.fromkeys(name for name, _ in _TRIED))
 _ASKED = 1000  # vertices of a match that are judged, at most
 
 
@@ -117,7 +118,7 @@ def run(
     pairs: Annotated[int, typer.Option("--pairs", help="Of every family.")] = 1,
     tried: Annotated[
         str, typer.Option("--cases", help="Comma-separated; wrong ones take longest.")
-    ] = ",".join(dict.fromkeys(case for case, _ in _TRIED)),
+    ] = _CASES,
     out: Annotated[Path, typer.Option("--out", help="Folder for rows and figures.")] = Path("."),
 ) -> None:
     """Match what is missing, print the tables and draw the figures."""
