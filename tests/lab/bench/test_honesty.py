@@ -42,7 +42,7 @@ def test_tables_count_what_is_believed_and_what_is_doubted():
     assert "| shuffled | 2 | 0 | 0.20 | 1 |" in text
 
 
-@pytest.mark.parametrize("asked", ["right", "foreign"])
+@pytest.mark.parametrize("asked", ["right", pytest.param("foreign", marks=pytest.mark.slow)])
 def test_a_right_match_has_its_confidence_judged_and_a_foreign_one_is_in_doubt(asked):
     family = FAMILIES["synthetic"]
     pair, other = (family.load(None, name) for name in ("bean-plane", "ring-plane"))
