@@ -40,12 +40,11 @@ coverage: $(TEST_ENV)/ready browser
 # An hour; wants a machine that does nothing else. Results: docs/speed/.
 BENCH = $(BENCH_ENV)/bin/nho bench --study speed --out docs
 bench: $(BENCH_ENV)/ready
-	$(BENCH) --name peers --sizes 1k,5k,10k,25k --repeats 1 --limit 300 --cases \
-	  floor,default,default-warm,paper,pyfm,neural-zoomout,nricp,torch-reference
-	$(BENCH) --name scale --sizes 1k,5k,10k,25k,50k --repeats 3 --limit 300 \
-	  --cases floor,default,default-warm
+	$(BENCH) --name tools --sizes 1k,5k,25k --repeats 1 --limit 300 --threads 1 --cases \
+	  floor,default,default-warm,default-5,default-3,default-none,default-cloud,similarity+icp,tps,tps+meshmonk,tps+pycpd,rustcpd,biocpd,geomfum,pyfm,nricp,neural-zoomout
 	$(BENCH) --name loop --sizes 1k,5k --repeats 2 --limit 300 --cases paper,torch-reference
-	$(BENCH) --name large --sizes 100k,250k,1M --repeats 1 --cases default
+	$(BENCH) --name large --sizes 100k,1M --repeats 1 --threads 1 --limit 300 \
+	  --cases floor,default,default-5,default-none,default-cloud,similarity+icp,tps
 	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
 	$(BENCH) --name start_up --sizes 5k --repeats 5 --cases start-up
 	$(BENCH) --name same_result --sizes 1k --cases same-result --seeds 0,1,2,3
@@ -72,6 +71,7 @@ report:
 	  || { echo "$$tool is missing: install pandoc and a LaTeX with xelatex"; exit 1; }; done
 	mkdir -p build
 	pandoc docs/report.md --from markdown --pdf-engine xelatex --resource-path docs \
+	  --shift-heading-level-by -1 --variable geometry:margin=25mm --variable colorlinks \
 	  --output build/report.pdf
 
 lint: $(TEST_ENV)/ready scripts

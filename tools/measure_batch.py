@@ -4,7 +4,8 @@ Makes pairs of about a thousand vertices and matches them on a scheduler and wor
 machine. Prints the overhead of a pair (time of all workers less the seconds of the matches, over
 the number of pairs; without the first, which loads libraries), the memory of the scheduler and of
 the command, and what was lost. ``--kills 2`` kills the first worker so often, evenly over the run;
-Dask starts it again.
+Dask starts it again. Without kills it prints CPU time as well, which other work on the machine
+changes little: of the matches, and of the workers beside them, the scheduler and the command.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -74,6 +76,8 @@ def measure(table: Path, address: str, scheduler: int, asked: argparse.Namespace
     idle, marks = memory().rss, {asked.pairs // 4: 0, asked.pairs // 2: 0, asked.pairs: 0}
     due = [asked.pairs * (k + 1) // (asked.kills + 1) for k in range(asked.kills)]
     kill = _killer(address) if due else None
+    spent = None if due else _spent(address, scheduler)
+    at_first: list[np.ndarray] = []
     first: dict[str, float] = {}  # pair that was settled first, and when: it loads libraries
     planned = [0.0]
 
@@ -81,6 +85,7 @@ def measure(table: Path, address: str, scheduler: int, asked: argparse.Namespace
         planned[0] = planned[0] or time.monotonic()
         if event.row is not None and not first:
             first[event.row.name] = time.monotonic()
+            at_first.extend([spent()] if spent else [])
         if event.done in marks:
             marks[event.done] = memory().rss
         if kill is not None and due and event.done >= due[0]:
@@ -97,6 +102,7 @@ def measure(table: Path, address: str, scheduler: int, asked: argparse.Namespace
         progress=watch,
     )
     ended = time.monotonic()
+    cpu = 1000 * (spent() - at_first[0]) / len(rows) if spent else None
     solved = sum(row.seconds or 0.0 for row in rows)
     lost = sum(row.status != "ok" for row in rows)
     later = [row.seconds or 0.0 for row in rows if row.name not in first]
@@ -110,6 +116,45 @@ def measure(table: Path, address: str, scheduler: int, asked: argparse.Namespace
         f"scheduler {idle / _MB:.0f} MB idle, {at} MB after {', '.join(map(str, marks))} pairs; "
         f"command {own / _MB:.0f} MB"
     )
+    if cpu is not None:
+        match, workers, of_scheduler, command = cpu
+        beside = workers - match
+        print(
+            f"CPU a pair: match {match:.0f} ms, beside it "
+            f"{beside + of_scheduler + command:.1f} ms (workers {beside:.1f}, scheduler "
+            f"{of_scheduler:.1f}, command {command:.1f})"
+        )
+
+
+def _spent(address: str, scheduler: int) -> Callable[[], np.ndarray]:
+    """CPU seconds so far of the matches, the workers, the scheduler and the command."""
+
+    def watch(dask_worker: Any) -> None:
+        from nho.batch import job
+
+        plain, dask_worker.in_matches = job.match, 0.0
+
+        def timed(*given: Any) -> Any:
+            begin = time.thread_time()
+            try:
+                return plain(*given)
+            finally:
+                dask_worker.in_matches += time.thread_time() - begin
+
+        vars(job)["match"] = timed
+
+    def look(dask_worker: Any) -> tuple[float, float]:
+        return dask_worker.in_matches, time.process_time()
+
+    client = distributed.Client(address, set_as_default=False)
+    client.run(watch)
+
+    def spent() -> np.ndarray:
+        workers = np.sum(list(client.run(look).values()), axis=0)
+        of_scheduler = psutil.Process(scheduler).cpu_times()
+        return np.array([*workers, of_scheduler.user + of_scheduler.system, time.process_time()])
+
+    return spent
 
 
 def _killer(address: str) -> Callable[[], None]:

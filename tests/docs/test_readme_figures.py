@@ -51,7 +51,7 @@ def without_source(readme: str, results: str) -> list[str]:
         label
         for label, found in table_rows(readme)
         if not any(found <= known for named, known in rows if named == label)
-        and (found or label not in ("", "---"))
+        and (found or label.strip("-"))
     ]
     return lost
 

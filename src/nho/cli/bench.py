@@ -15,7 +15,7 @@ from nho.cli.options import RegionTruth, Scheduler, comma_separated
 from nho.errors import InputError
 from nho.lab.baselines import BASELINES
 from nho.lab.bench.datasets import FAMILIES
-from nho.lab.bench.datasets.family import FOREIGN, LACKING
+from nho.lab.bench.datasets.family import PLAIN, QUICK
 from nho.lab.bench.run_studies import KEPT, check_installed, rerun, run_studies
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.study import ALWAYS_THERE
@@ -263,11 +263,8 @@ def _families(text: str, data: Path | None, quick: bool) -> tuple[str, ...]:
         for name in _known(names, FAMILIES, "family"):
             FAMILIES[name].names(data)  # says what is missing, and where it goes
         return tuple(names)
-    made_for_overlap = (*LACKING.values(), *FOREIGN.values())  # which adds them itself
-    there = [name for name in FAMILIES if name not in (ALWAYS_THERE, *made_for_overlap)]
-    if quick:
-        there = [name for name in there if FAMILIES[name].published == name]
-    there = [name for name in there if data is not None and FAMILIES[name].present(data)]
+    asked = (name for name in (QUICK if quick else PLAIN) if name != ALWAYS_THERE)
+    there = (name for name in asked if data is not None and FAMILIES[name].present(data))
     return (ALWAYS_THERE, *there)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nho.lab.bench.datasets import FAMILIES, Family
+from nho.lab.bench.datasets.family import FOREIGN, LACKING, PLAIN, QUICK
 from nho.lab.bench.perturb import Conditions
 from nho.lab.bench.published import lookup
 from nho.lab.bench.run_studies import run_studies
@@ -21,6 +22,7 @@ from nho.lab.bench.scores import (
 )
 from nho.lab.bench.studies import STUDIES, StudyRequest
 from nho.lab.bench.studies.confidence import reliability
+from nho.lab.bench.studies.next_anchor import FIRST
 from nho.lab.bench.studies.pictures import case_of
 from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.tasks import KEYS, MatchTask
@@ -33,7 +35,8 @@ def made_up(task, error=None, iou=None) -> dict[str, str]:
     """A row with scores that follow from its keys alone."""
     random = np.random.default_rng(zlib.crc32(" ".join(task.keys.values()).encode()))
     if task.kind == "courses":
-        errors = " ".join(f"{value:.3f}" for value in random.uniform(1, 3, 5))
+        numbers = random.uniform(1, 3, task.last - FIRST + 1)
+        errors = " ".join(f"{value:.3f}" for value in numbers)
         return {**task.keys, "errors": errors, "version": "0", "settings_hash": "0"}
     scores = dict.fromkeys(task.columns, "")
     shares = [name for name in scores if name.startswith(REGION_SCORES)]
@@ -110,7 +113,7 @@ def test_main_asks_for_four_settings_and_averages_three_rotations(tmp_path, no_d
 def test_main_shows_cuts24_as_printed_beside_the_cuts_of_shrec16(tmp_path, no_drawing):
     tasks = [MatchTask("shrec16_cuts", f"p{number}", "nearest") for number in range(2)]
     rows = [made_up(task) for task in tasks]
-    error, region, truth = STUDIES["main"].report(REQUEST, rows, tmp_path).tables
+    error, region, truth, _ = STUDIES["main"].report(REQUEST, rows, tmp_path).tables
     fields = {"dataset": "cuts24", "method": "nho", "scale": "default", "rotation": "unrotated"}
     printed = {m: lookup(**fields, metric=m).number for m in ("geodesic_error", "iou", "recall")}
     assert cells(error, 1, "NHO")[0].value == printed["geodesic_error"]
@@ -125,7 +128,7 @@ def test_main_shows_region_scores_under_every_rule_whichever_is_chosen(tmp_path,
     row = {**made_up(task), **scores}
     for rule, iou in (("usual", 70), ("near", 60), ("images", 50)):
         shown = [shown_under(rule, row)]
-        _, region, table = STUDIES["main"].report(REQUEST, shown, tmp_path).tables
+        _, region, table, _ = STUDIES["main"].report(REQUEST, shown, tmp_path).tables
         assert cells(region, 0, "nearest")[0].value == iou
         found = [cells(table, 0, f"nearest, {one}")[1].value for one in ("usual", "near", "images")]
         assert found == [70, 60, 50]
@@ -192,8 +195,9 @@ def test_fewer_vertices_are_asked_of_presets_alone_and_told_under_the_table(tmp_
 
 
 def test_a_study_with_a_number_of_vertices_of_its_own_leaves_it_to_the_request(tmp_path):
-    study, asked = STUDIES["readings"], StudyRequest(None, ("synthetic",), quick=True)
-    for wanted, vertices in ((asked, 2000), (replace(asked, vertices=800), 800)):
+    study, quick = STUDIES["readings"], StudyRequest(None, ("synthetic",), quick=True)
+    few = replace(quick, quick=False, seeds=(0,))
+    for wanted, vertices in ((few, 2000), (quick, 500), (replace(quick, vertices=800), 800)):
         tasks = study.tasks(wanted)
         assert {task.changes[0] for task in tasks} == {f"solve_vertices={vertices}"}
         tables = study.findings(wanted, [made_up(task, 5.0) for task in tasks], tmp_path).tables
@@ -247,3 +251,16 @@ def test_runs_end_in_a_folder_with_everything(tmp_path):
     before = (tmp_path / "matches.csv").read_bytes()
     run_studies(["units", "sampling"], request, tmp_path, "nho {study}", jobs=1)
     assert (tmp_path / "matches.csv").read_bytes() == before
+
+
+def test_a_rigid_method_stands_in_every_main_table():
+    def methods(*asked):
+        return {task.method for task in STUDIES["main"].plan(replace(REQUEST, methods=asked))}
+
+    assert methods("default", "tps") == {"default", "tps", "nearest"}
+    assert methods("similarity+icp") == {"similarity+icp"}
+
+
+def test_families_with_foreign_matter_are_measured_only_if_they_are_named():
+    assert not {*LACKING.values(), *FOREIGN.values()} & {*PLAIN, *QUICK}
+    assert {"faces", "skulls", "tibias", "scans", "species", "pfaust_m"} <= set(QUICK) < set(PLAIN)

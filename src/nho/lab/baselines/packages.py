@@ -12,12 +12,14 @@ import numpy as np
 
 from nho.errors import InputError
 
+_IMPORTED = {"pyfmaps": "pyFM"}  # where the name to import is another one
 _RAISED = (ValueError, RuntimeError, np.linalg.LinAlgError)
 
 
 def package_of(requirement: str) -> str:
-    """The name in a requirement such as ``rustcpd>=4,<5``."""
-    return re.split(r"[<>=]", requirement)[0]
+    """What a requirement such as ``rustcpd>=4,<5`` is imported as."""
+    name = re.split(r"[<>=]", requirement)[0]
+    return _IMPORTED.get(name, name)
 
 
 def require(requirement: str, method: str) -> None:

@@ -67,6 +67,8 @@ class Scores:
     pck: str  # shares of the judged vertices with an error up to PCK_THRESHOLDS
     risk: str  # mean error of the most confident over that of all, at RISK_COVERAGES
     trust: str  # per bin of confidence: vertices, their mean confidence, share within RADIUS
+    cpu_seconds: float = float("nan")  # of the match, all threads
+    more_mb: float = float("nan")  # peak memory of the match beyond what the process held
 
     def as_dict(self) -> dict[str, float | str]:
         """Plain values by name."""

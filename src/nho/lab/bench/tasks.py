@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +16,7 @@ from nho.lab.baselines import METHODS
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.perturb import Conditions, present
 from nho.lab.bench.scores import Scores, judge
+from nho.lab.effort import watched
 from nho.problem.result import MatchResult
 from nho.settings import PRESETS, Settings, preset
 
@@ -109,8 +110,9 @@ def contender(name: str, changes: tuple[str, ...] = (), seed: int = 0) -> Conten
 def run_one(pair: AnnotatedPair, method: Contender, conditions: Conditions) -> Scores:
     """The scores of one method on one pair under one condition."""
     given = present(pair, conditions)
-    result = method.call(given.pair.partial, given.pair.full, given.anchors, method.settings)
-    return judge(result, given)
+    with watched() as effort:
+        result = method.call(given.pair.partial, given.pair.full, given.anchors, method.settings)
+    return replace(judge(result, given), **asdict(effort))
 
 
 @dataclass(frozen=True)

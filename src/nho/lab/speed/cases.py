@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from nho.geometry.surface import SurfacePoints
-from nho.lab.speed.sized_pairs import SizedPair
+from nho.lab.speed.sized_pairs import ANCHORS, SizedPair
 
 MODES = 100
+# Methods of `nho.lab.baselines` that are timed under their own names.
+_TOOLS = ("similarity+icp", "tps", "tps+meshmonk", "tps+pycpd", "rustcpd", "biocpd", "geomfum")
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class CaseResult:
         Seconds by stage, as far as the case reports them.
     notes : dict
         Whatever else is worth keeping, ready for JSON.
-    seconds : float, optional
+    seconds, cpu_seconds : float, optional
         The time that counts, where the call does more than that.
     """
 
@@ -38,6 +40,7 @@ class CaseResult:
     stages: dict[str, float] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    cpu_seconds: float | None = None
 
 
 TimedCall = Callable[[SizedPair], CaseResult]
@@ -53,23 +56,34 @@ def floor(threads: int) -> TimedCall:
     from nho.lab.speed.plain_geometry import EigenProblem
 
     def run(pair: SizedPair) -> CaseResult:
-        stages = {}
+        stages, spent = {}, 0.0
         with threadpool_limits(limits=1):
             for name, mesh, dirichlet in (
                 ("partial", pair.partial, True),
                 ("full", pair.full, False),
             ):
                 problem = EigenProblem(mesh.vertices, mesh.faces, dirichlet)
-                begin = time.perf_counter()
+                begin, cpu = time.perf_counter(), time.process_time()
                 problem.solve(MODES)
                 stages[name] = time.perf_counter() - begin
-        return CaseResult(stages=stages, seconds=sum(stages.values()))
+                spent += time.process_time() - cpu
+        return CaseResult(stages=stages, seconds=sum(stages.values()), cpu_seconds=spent)
 
     return run
 
 
-def preset(name: str, **changes: Any) -> Callable[[int], TimedCall]:
-    """`nho.match` with a preset, some settings changed."""
+def preset(
+    name: str, anchors: int | None = ANCHORS, cloud: bool = False, **changes: Any
+) -> Callable[[int], TimedCall]:
+    """`nho.match` with a preset, some settings changed.
+
+    Parameters
+    ----------
+    anchors : int or None
+        How many; None = they are found.
+    cloud : bool
+        The partial shape is given as its vertices alone.
+    """
 
     def load(threads: int) -> TimedCall:
         import nho
@@ -78,7 +92,9 @@ def preset(name: str, **changes: Any) -> Callable[[int], TimedCall]:
 
         def run(pair: SizedPair) -> CaseResult:
             partial, full = ((m.vertices, m.faces) for m in (pair.partial, pair.full))
-            result = nho.match(partial, full, pair.anchors, settings)
+            scan = nho.Mesh.from_points(pair.partial.vertices) if cloud else partial
+            given = "auto" if anchors is None else pair.anchors[:: ANCHORS // anchors][:anchors]
+            result = nho.match(scan, full, given, settings)
             if result.settings.solve_vertices != settings.solve_vertices:
                 raise MemoryError("not enough memory to solve on all vertices")
             notes: dict[str, Any] = {
@@ -106,6 +122,25 @@ def peer(name: str) -> Callable[[int], TimedCall]:
         def run(pair: SizedPair) -> CaseResult:
             points, stages = getattr(peers, name)(pair)
             return CaseResult(points, stages=stages)
+
+        return run
+
+    return load
+
+
+def baseline(name: str) -> Callable[[int], TimedCall]:
+    """A method of `nho.lab.baselines`."""
+
+    def load(threads: int) -> TimedCall:
+        from nho.lab import baselines
+        from nho.settings import Settings
+
+        settings = Settings().replace(threads=threads)
+
+        def run(pair: SizedPair) -> CaseResult:
+            partial, full = ((m.vertices, m.faces) for m in (pair.partial, pair.full))
+            result = baselines.run(name, partial, full, pair.anchors, settings)
+            return CaseResult(result.points, result.region)
 
         return run
 
@@ -145,9 +180,14 @@ CASES: dict[str, Callable[[int], TimedCall]] = {
     "default": preset("default"),
     "default-warm": preset("default"),
     "default-direct": preset("default", solve_vertices=0),
+    "default-5": preset("default", anchors=5),
+    "default-3": preset("default", anchors=3),
+    "default-none": preset("default", anchors=None),
+    "default-cloud": preset("default", cloud=True),
     "paper": preset("paper"),
     "pyfm": peer("pyfm"),
     "neural-zoomout": peer("neural_zoomout"),
     "nricp": peer("non_rigid_icp"),
+    **{name: baseline(name) for name in _TOOLS},
     "torch-reference": torch_reference,
 }

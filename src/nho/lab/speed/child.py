@@ -16,16 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from nho.errors import InputError
 from nho.evaluation.metrics import geodesic_errors, region_scores
 from nho.geometry.surface import SurfacePoints
 from nho.lab.bench.scores import errors_of_maps
+from nho.lab.effort import peak_megabytes
 from nho.lab.speed.cases import CASES
 from nho.lab.speed.many_anchors import many_anchors
 from nho.lab.speed.same_result import same_result
 from nho.lab.speed.sized_pairs import SizedPair, sized_pair, source_pair
 from nho.lab.speed.start_up import start_up
-from nho.runtime.input_file import read_text
 from nho.runtime.memory import available_memory
 from nho.runtime.npz import load_arrays
 
@@ -57,6 +56,7 @@ def run(pair_file: str, case: str, threads: int) -> dict[str, Any]:
     result = call(pair)
     seconds = time.perf_counter() - begin
     after, peak = resource.getrusage(resource.RUSAGE_SELF), peak_megabytes()
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     found: dict[str, np.ndarray] = {}
     if result.points is not None:
         found |= {"face": result.points.face, "barycentric": result.points.barycentric}
@@ -66,25 +66,12 @@ def run(pair_file: str, case: str, threads: int) -> dict[str, Any]:
         np.savez(path.with_name(f"{case}.npz"), **found)  # type: ignore[arg-type]
     return {
         "seconds": seconds if result.seconds is None else result.seconds,
-        "cpu_seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        "cpu_seconds": spent if result.cpu_seconds is None else result.cpu_seconds,
         "peak_mb": peak,
         "peak_mb_before": peak_before,
         "stages": result.stages,
         "notes": result.notes,
     }
-
-
-def peak_megabytes() -> float:
-    """Peak memory of this process.
-
-    On Linux `getrusage` counts the peak of the process that started this one as well.
-    """
-    try:
-        status = read_text("/proc/self/status")
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1.024e-3
-    except (InputError, IndexError):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / (1e6 if sys.platform == "darwin" else 1e3 / 1.024)
 
 
 def _limit_memory() -> None:

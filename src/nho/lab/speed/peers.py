@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any
 
 import numpy as np
 
 from nho.geometry.surface import SurfacePoints, project
+from nho.lab.baselines.functional_maps import PYFM_FIT, landmark_model, zoomed_by_pyfm
 from nho.lab.baselines.nricp import bent_onto
 from nho.lab.speed.sized_pairs import SizedPair
 
@@ -26,48 +26,14 @@ IMPORTS = {
     "non_rigid_icp": ("trimesh.registration", "rtree"),
 }
 
-# 25 landmarks make 2,600 descriptors; every tenth (error 4.9) did as well as every second (4.8) in
-# a fraction of the time.
-_FIT = {"w_descr": 1.0, "w_lap": 0.1, "w_dcomm": 1.0, "w_orient": 1.0}
-_SUBSAMPLE = 10
-_FIRST, _LAST, _STEP = 30, 100, 5  # modes of the partial shape
+_LAST, _STEP = 100, 5  # modes
 _NAM_FIRST = 20  # geomfum's maps are square: as many modes on either shape
 
 
 def pyfm(pair: SizedPair) -> Found:
-    """Functional map from landmark descriptors, then ZoomOut (pyFM).
-
-    k modes of the partial shape meet k / (its share of the area) modes of the full one: error 3.4,
-    against 4.9 with equal numbers.
-    """
-    clock = time.perf_counter()
-    share = pair.partial.area / pair.full.area
-    model = _landmark_model(pair, int(np.ceil(_LAST / share)) + _STEP)
-    model.fit(K=(round(_FIRST / share), _FIRST), **_FIT)
-    fitted = time.perf_counter()
-    step = (round(_STEP / share), _STEP)
-    refined = model.zoomout_refine(nit=(_LAST - _FIRST) // _STEP, step=step)
-    target = model.get_p2p(refined)
-    done = time.perf_counter()
-    points = SurfacePoints.at_vertices(pair.full, target)
-    return points, {"landmark fit": fitted - clock, "zoomout": done - fitted}
-
-
-def _landmark_model(pair: SizedPair, modes: int) -> Any:
-    """A pyFM model (full -> partial) with wave kernel descriptors of the anchors."""
-    from pyFM.functional import FunctionalMapping
-    from pyFM.mesh import TriMesh
-
-    full = TriMesh(pair.full.vertices, pair.full.faces)
-    partial = TriMesh(pair.partial.vertices, pair.partial.faces)
-    modes = min(modes, len(pair.partial.vertices) - 2)
-    return FunctionalMapping(full, partial).preprocess(
-        descr_type="WKS",
-        landmarks=pair.anchors[:, ::-1],
-        subsample_step=_SUBSAMPLE,
-        k_process=modes,
-        k_descr=min(128, modes),
-    )
+    """Functional map from landmark descriptors, then ZoomOut (pyFM)."""
+    target, stages = zoomed_by_pyfm(pair.partial, pair.full, pair.anchors)
+    return SurfacePoints.at_vertices(pair.full, target), stages
 
 
 def neural_zoomout(pair: SizedPair) -> Found:
@@ -80,8 +46,8 @@ def neural_zoomout(pair: SizedPair) -> Found:
     logging.disable(logging.WARNING)  # it reports every operator it sets up
     torch.manual_seed(0)
     clock = time.perf_counter()
-    model = _landmark_model(pair, 128)
-    model.fit(K=(_NAM_FIRST, _NAM_FIRST), **_FIT)
+    model = landmark_model(pair.partial, pair.full, pair.anchors, 128)
+    model.fit(K=(_NAM_FIRST, _NAM_FIRST), **PYFM_FIT)
     target = model.get_p2p()
     fitted = time.perf_counter()
     bases = []

@@ -42,7 +42,7 @@ def summarised(runs: list[Record], pairs: dict[str, Record]) -> RowsBySize:
                 table[size][case] = _medians(mine) | pair.get("scores", {}).get(case, {})
         for row in table[size].values():
             for other in ("floor", "default"):
-                row[f"time_by_{other}"] = _ratio(row, table[size].get(other), "seconds")
+                row[f"time_by_{other}"] = _ratio(row, table[size].get(other), "cpu_seconds")
                 row[f"memory_by_{other}"] = _ratio(row, table[size].get(other), "peak_mb")
     return table
 
@@ -79,7 +79,7 @@ def exponents(table: RowsBySize, pairs: dict[str, Record]) -> dict[str, dict[str
     for size, rows in table.items():
         for case, row in rows.items():
             if "seconds" in row:
-                for stage, seconds in {"total": row["seconds"], **row["stages"]}.items():
+                for stage, seconds in {"total": row["cpu_seconds"], **row["stages"]}.items():
                     of_case = points.setdefault(case, {})
                     of_case.setdefault(stage, []).append((pairs[size]["full_vertices"], seconds))
     return {
@@ -122,7 +122,8 @@ def report_text(report: Record) -> str:
         parts.append(
             f"Medians of {options['repeats']} runs, each in a process of its own; a case that "
             f"takes more than {options['limit']:g} s is stopped and left out at larger sizes. "
-            "Ratios are of seconds; CPU seconds of all cores together show a busy machine. "
+            "Ratios and exponents of totals are of CPU seconds, which other work on the machine "
+            "changes little; seconds are what passed. "
             "Errors are geodesic x100, of points partial -> full; IoU in percent.\n"
         )
     for size, pair in report["pairs"].items():

@@ -111,6 +111,11 @@ FAMILIES: dict[str, Family] = {
     )
 }
 
+PLAIN = tuple(FAMILIES)
+_WORLDS = ("shrec16_cuts", "shrec16_holes", "faces", "skulls", "tibias", "scans", "species")
+# Of a quick run: those of the paper, and one of each world.
+QUICK = tuple(name for name in PLAIN if FAMILIES[name].published == name or name in _WORLDS)
+
 # The same for study `overlap`: with a part of every full shape cut away, and with foreign matter
 # on every partial one.
 _WITHOUT_PARTNERS = ("pfaust_m", "pfaust_h", "pfarm", "tosca", "synthetic")

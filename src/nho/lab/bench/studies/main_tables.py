@@ -14,6 +14,7 @@ from nho.lab.bench.published import METHODS, select
 from nho.lab.bench.rowfile import ResultRow
 from nho.lab.bench.statistics import pck_per_pair, per_pair
 from nho.lab.bench.studies.claims import Change, Claim
+from nho.lab.bench.studies.effort import effort_table
 from nho.lab.bench.studies.region_truth import region_truth_table
 from nho.lab.bench.studies.scoreboard import (
     MEASURED,
@@ -34,7 +35,8 @@ from nho.lab.bench.tabular import Cell, Section, Table
 from nho.lab.bench.tasks import MatchTask
 
 _ERROR = "geodesic_error"
-_QUICK = ("default", "paper", "anchor-distance")
+_QUICK = ("default", "paper", "nearest")
+_RIGID = ("nearest", "similarity+icp")  # one of them stands in every table
 # All others are asked for by name: they take long, or need torch.
 _USUAL = (
     *("default", "nho-auto", "paper", "nearest"),
@@ -50,8 +52,10 @@ _AVERAGE = ("average", "average")
 
 
 def plan(request: StudyRequest) -> list[MatchTask]:
-    """Every method on every pair, as it comes and normalised, unrotated and rotated."""
+    """Every method and a rigid one on every pair, as it comes and normalised, also rotated."""
     methods = request.methods or (_QUICK if request.quick else _USUAL)
+    if not set(methods) & set(_RIGID):
+        methods = (*methods, _RIGID[0])
     rotations = 1 if request.quick else request.rotations
     conditions = [
         Conditions(input_scale=scale, rotate=seed)
@@ -60,6 +64,8 @@ def plan(request: StudyRequest) -> list[MatchTask]:
     ]
     if request.as_given:
         conditions = conditions[:1]
+    elif request.quick:
+        conditions = [conditions[0], conditions[-1]]
     return [
         task
         for method in methods
@@ -83,7 +89,7 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         tables.append(_correspondence([r for r in rows if r["family"] in group], group, number))
     tables += [_localisation(chosen(rows, family=family), family) for family in families]
     if as_given := setting(rows, *SETTINGS[0]):
-        tables.append(region_truth_table(as_given))
+        tables += [region_truth_table(as_given), effort_table(as_given)]
     return Findings(tables, _figures(rows, families, folder))
 
 

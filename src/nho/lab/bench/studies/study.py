@@ -16,6 +16,7 @@ from nho.lab.bench.tasks import MatchTask, Task, as_planned
 
 ALWAYS_THERE = "synthetic"  # the family that needs no files
 _FEW = 2  # families that do for a quick run of most studies
+_QUICKLY = 500  # vertices that presets solve on in a quick run
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,13 @@ class Study:
             return replace(request, families=request.families[:_FEW])
         return request
 
+    def solved_on(self, request: StudyRequest) -> int:
+        """The request's number of vertices, that of a quick run, or the study's own."""
+        return request.vertices or (_QUICKLY if request.quick else self.vertices)
+
     def tasks(self, request: StudyRequest) -> list[Task]:
-        """What is measured: the plan, at the request's number of vertices or the study's own."""
-        vertices = request.vertices or self.vertices
+        """What is measured: the plan, on so many vertices."""
+        vertices = self.solved_on(request)
         return [
             task.solved_on(vertices) if isinstance(task, MatchTask) else task
             for task in self.plan(self.narrowed(request))
@@ -159,7 +164,7 @@ class Study:
         Every table says which families choose and which judge, and on how many vertices the
         presets solved.
         """
-        vertices = request.vertices or self.vertices
+        vertices = self.solved_on(request)
         own = [as_planned(row, vertices) for row in rows]
         narrowed = self.narrowed(request)
         found = self.report(narrowed, own, folder)
