@@ -52,7 +52,10 @@ def as_rigid(problem: Problem, solution: Solution) -> Solution:
     asked = own[:: max(1, len(own) // _ASKED)]
     positions, growth = aligned_by_icp(positions, full, asked=asked)
     moved = partial.moved(positions)
-    points, closest = FacingSearch(full, full.mean_edge_length)(positions, moved.vertex_normals)
+    # Surfaces through points may be inside out here and there; a rigid motion needs no normals.
+    guessed = problem.partial.given.of_points or problem.full.given.of_points
+    weight = 0.0 if guessed else full.mean_edge_length
+    points, closest = FacingSearch(full, weight)(positions, moved.vertex_normals)
     gap = np.linalg.norm(positions - closest, axis=1)
     if np.quantile(gap[own], _QUANTILE) > _NOISE * unit:
         return solution
