@@ -130,7 +130,9 @@ def _open3d_tensor(given: Any, role: str) -> _Parts | None:
 
 def _named(attributes: Any, name: str) -> Any:
     """An attribute, if it is there."""
-    return attributes[name] if name in attributes else None
+    if name not in attributes:
+        return None
+    return attributes[name]
 
 
 def _meshio(given: Any, role: str) -> _Parts | None:

@@ -31,7 +31,6 @@ from nho.settings import GuidedRecipe, PaperRecipe, Settings, preset
 if TYPE_CHECKING:  # imported when it is asked for: most matches need none of it
     from nho.shapes.space import ShapeSpace
 
-_FEW_POINTS = 50_000  # beyond, sheets are farther apart than points, and bending takes its time
 DOUBTFUL_SURFACE = "doubtful: points may be joined across gaps"  # status of such a result
 SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided.solve}
 
@@ -95,14 +94,13 @@ def match(
                 placed = [replace(of, solution=as_rigid(of.problem, of.solution)) for of in placed]
             is_rigid = placed[0].solution is not bent
             done = [with_loose_pieces(each.problem, each.solution, run.pool) for each in placed]
-    best, *others = (to_result(*each, run.clock.seconds) for each in done)
+            best, *others = (to_result(*each, run.clock.seconds) for each in done)
+            if isinstance(recipe, GuidedRecipe) and recipe.bend and not is_rigid:
+                best = read_off_template(best, *meshes)
     alternatives = [
         Alternative(each.vertex_map, each.face, each.barycentric, each.region, each.chance)
         for each in others
     ]
-    few = partial.n_vertices <= _FEW_POINTS
-    if partial.of_points and few and isinstance(recipe, GuidedRecipe) and not is_rigid:
-        best = read_off_template(best, *meshes)
     best = _with_doubts(best, [f"{each.name}: {doubt}" for each in meshes for doubt in each.doubts])
     result = replace(best, alternatives=tuple(alternatives), meshes=meshes)
     if model is None:

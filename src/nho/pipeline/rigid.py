@@ -52,13 +52,13 @@ def as_rigid(problem: Problem, solution: Solution) -> Solution:
     asked = own[:: max(1, len(own) // _ASKED)]
     positions, growth = aligned_by_icp(positions, full, asked=asked)
     moved = partial.moved(positions)
-    # Surfaces through points may be inside out here and there; a rigid motion needs no normals.
-    guessed = problem.partial.given.of_points or problem.full.given.of_points
-    weight = 0.0 if guessed else full.mean_edge_length
-    points, closest = FacingSearch(full, weight)(positions, moved.vertex_normals)
+    points, closest = FacingSearch(full, full.mean_edge_length)(positions, moved.vertex_normals)
     gap = np.linalg.norm(positions - closest, axis=1)
     if np.quantile(gap[own], _QUANTILE) > _NOISE * unit:
         return solution
+    if problem.partial.given.of_points or problem.full.given.of_points:
+        # Surfaces through points may be inside out here and there; a rigid motion needs no normals.
+        points, _ = FacingSearch(full)(positions)
     score = solution.region_score
     if solution.region_is_coverage and full.n_faces <= _FACES:
         part = part_within(partial, has)
