@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from nho.errors import InputError
+from nho.geometry.closest import FacingSearch
 from nho.geometry.mesh import Mesh
-from nho.geometry.surface import SurfacePoints, project
+from nho.geometry.surface import SurfacePoints
 from nho.problem.result import MatchResult
 from nho.transfer.fit import fit_template
 
@@ -31,7 +32,7 @@ def read_off_template(result: MatchResult, partial: Mesh, full: Mesh) -> MatchRe
         bent = fit_template(result, partial, full).mesh
     except InputError:  # too little was matched to bend anything
         return result
-    nearest = project(bent, partial.vertices)[0]
+    nearest, _ = FacingSearch(bent)(partial.vertices)
     moved = nearest.positions(full) - result.points.positions(full)  # NaN without a partner
     taken = np.linalg.norm(moved, axis=1) <= _FARTHEST * full.mean_edge_length
     face = np.where(taken, nearest.face, result.face)
