@@ -116,7 +116,8 @@ test-newest:
 # nho inside trimesh, PyVista, Open3D, vedo, meshio, JupyterLab, Blender and 3D Slicer.
 test-integrations: $(INTEGRATIONS_ENV)/ready $(SLICER_ENV)/ready browser
 	$(INTEGRATIONS_ENV)/bin/python -m pytest -m "" tests/integrations
-	$(SLICER_ENV)/bin/python -m pytest -m "" tests/integrations/test_slicer.py
+	$(SLICER_ENV)/bin/python -m pytest -m "" tests/integrations/test_slicer.py \
+	  tests/integrations/test_pictures.py
 
 # The browser tests drive a system Chromium; on Debian it is installed if we may, elsewhere the
 # tests skip and say so (in CI they fail instead).

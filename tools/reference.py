@@ -49,6 +49,10 @@ Every number of the method. On the command line, `--preset paper` chooses the pr
 refused. A result keeps the settings it was made with. Bold: the presets differ; empty: not a
 setting of that preset. Symbols are the paper's; [formulas and code](method.md) shows where each
 number enters.
+
+```sh
+nho match scan.ply template.ply --anchors pairs.csv --out result --preset paper --set seed=1
+```
 """
 _ONLY = {PaperRecipe: ", preset `paper` only"}
 _SECTIONS = {

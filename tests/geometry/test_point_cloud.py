@@ -128,6 +128,13 @@ def thin_wall() -> nho.Mesh:
     )
 
 
+def test_normals_without_a_side_are_not_used_and_that_is_said(whole):
+    sides = np.random.default_rng(0).choice([-1.0, 1.0], (whole.n_vertices, 1))
+    mesh = mesh_of_points(whole.vertices, normals=sides * whole.vertex_normals)
+    np.testing.assert_array_equal(mesh.faces, mesh_of_points(whole.vertices).faces)
+    assert "do not agree on which side is outside" in mesh.notes[-1]
+
+
 def test_normals_keep_sheets_apart_that_are_closer_than_points(thin_wall):
     mesh = mesh_of_points(thin_wall.vertices, normals=thin_wall.vertex_normals)
     assert mesh.components.max() == 1 and not mesh.doubts

@@ -55,3 +55,17 @@ def test_clouds_of_other_libraries_are_taken(whole):
         mesh = nho.Mesh.of(cloud)
         np.testing.assert_allclose(mesh.vertices, vertices, atol=1e-6)
         assert mesh.area == pytest.approx(whole.area, rel=0.01)
+
+
+def test_normals_of_clouds_of_other_libraries_say_which_side_is_outside(whole):
+    pyvista, open3d = pytest.importorskip("pyvista"), pytest.importorskip("open3d")
+    inwards = -whole.vertex_normals
+    legacy = open3d.geometry.PointCloud(open3d.utility.Vector3dVector(np.array(whole.vertices)))
+    legacy.normals = open3d.utility.Vector3dVector(inwards)
+    named, active = pyvista.PolyData(np.array(whole.vertices)), pyvista.PolyData(whole.vertices)
+    named["Normals"] = inwards
+    active.point_data.active_normals = inwards
+    clouds = [named, active, legacy, open3d.t.geometry.PointCloud.from_legacy(legacy)]
+    for cloud in clouds:
+        normals = nho.Mesh.of(cloud).vertex_normals
+        assert np.einsum("nx,nx->n", normals, inwards).min() > 0.8

@@ -46,6 +46,8 @@ class Mesh(MeshMeasures):
         What its file could not be read as, one sentence each.
     doubts : tuple of str
         Why its surface may be wrong, one sentence each; a match of it is called doubtful.
+    of_points : bool
+        Its faces only join points (`from_points`), so some may be wrong or inside out.
     """
 
     vertices: FloatArray
@@ -53,6 +55,7 @@ class Mesh(MeshMeasures):
     name: str = "mesh"
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    of_points: bool = False
 
     def __post_init__(self) -> None:
         vertices = checked_vertices(self.vertices, self.name)
@@ -61,7 +64,8 @@ class Mesh(MeshMeasures):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays would be writable.
-        return trusted_mesh, (self.vertices, self.faces, self.name, self.notes, self.doubts)
+        about = self.name, self.notes, self.doubts, self.of_points
+        return trusted_mesh, (self.vertices, self.faces, *about)
 
     def __repr__(self) -> str:
         return f"Mesh({self.name!r}, {self.n_vertices} vertices, {self.n_faces} faces)"
@@ -184,6 +188,7 @@ def trusted_mesh(
     name: str,
     notes: tuple[str, ...] = (),
     doubts: tuple[str, ...] = (),
+    of_points: bool = False,
 ) -> Mesh:
     """A mesh without any checks, of vertices and faces taken from meshes that were checked.
 
@@ -196,5 +201,6 @@ def trusted_mesh(
         name=name,
         notes=notes,
         doubts=doubts,
+        of_points=of_points,
     )
     return mesh

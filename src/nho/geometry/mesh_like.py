@@ -26,14 +26,23 @@ _SURFACE_CELLS = ("triangle", "quad")  # of meshio; and all polygons
 
 
 class _Parts:
-    """Points of an object, and its faces as one list of corners with the corners of each face."""
+    """Points of an object, and its faces as one list of corners with the corners of each face.
+
+    Clouds have no faces, and may have normals.
+    """
 
     def __init__(
-        self, points: Any, corners: npt.ArrayLike = (), counts: npt.ArrayLike | None = None
+        self,
+        points: Any,
+        corners: npt.ArrayLike = (),
+        counts: npt.ArrayLike | None = None,
+        normals: Any = None,
     ) -> None:
         self.points = _numbers(points)
         self.corners = np.asarray(corners)
         self.counts = counts
+        found = np.empty(0) if normals is None or callable(normals) else _numbers(normals)
+        self.normals = found if len(found) else None
 
 
 def as_mesh(given: MeshLike, role: str = "mesh") -> Mesh:
@@ -69,7 +78,7 @@ def as_mesh(given: MeshLike, role: str = "mesh") -> Mesh:
 def _mesh(parts: _Parts, role: str) -> Mesh:
     """Check the parts and cut polygons into triangles."""
     if not len(parts.corners):
-        return Mesh.from_points(parts.points, name=role)
+        return Mesh.from_points(parts.points, parts.normals, role)
     if parts.counts is None:  # triangles
         return Mesh(parts.points, parts.corners, role)
     vertices = checked_vertices(parts.points, role)
@@ -96,7 +105,11 @@ def _vtk(given: Any, role: str) -> _Parts | None:
         raise InputError(f"{role}: it has no points; check what was loaded")
     cells = given.GetPolys()
     if not cells.GetNumberOfCells():
-        return _Parts(points.GetData())
+        data = given.GetPointData()
+        active = data.GetNormals()
+        return _Parts(
+            points.GetData(), normals=data.GetArray("Normals") if active is None else active
+        )
     return _Parts(
         points.GetData(),
         np.asarray(cells.GetConnectivityArray()),
@@ -108,11 +121,18 @@ def _open3d_tensor(given: Any, role: str) -> _Parts | None:
     """Open3D's tensor meshes and clouds: maps of attributes by name."""
     if hasattr(given, "vertex") and hasattr(given, "triangle"):
         if "indices" not in given.triangle:
-            return _Parts(given.vertex["positions"])
+            return _Parts(given.vertex["positions"], normals=_named(given.vertex, "normals"))
         return _Parts(given.vertex["positions"], _numbers(given.triangle["indices"]))
     if hasattr(given, "point") and "positions" in given.point:
-        return _Parts(given.point["positions"])
+        return _Parts(given.point["positions"], normals=_named(given.point, "normals"))
     return None
+
+
+def _named(attributes: Any, name: str) -> Any:
+    """An attribute, if it is there."""
+    if name not in attributes:
+        return None
+    return attributes[name]
 
 
 def _meshio(given: Any, role: str) -> _Parts | None:
@@ -159,7 +179,10 @@ def _vertices_and_faces(given: Any, role: str) -> _Parts | None:
         vertices = given.points  # a cloud
     if vertices is None or callable(vertices) or callable(faces):
         return None
-    return _Parts(vertices, () if faces is None else _numbers(faces))
+    normals = None
+    if faces is None:  # of Open3D's clouds
+        normals = getattr(given, "normals", None)
+    return _Parts(vertices, () if faces is None else _numbers(faces), normals=normals)
 
 
 _LIBRARIES: tuple[Callable[[Any, str], _Parts | None], ...] = (

@@ -26,6 +26,7 @@ from nho.geometry.mesh_checks import checked_vertices
 from nho.geometry.point_insertion import with_all_points
 from nho.geometry.point_normals import (
     estimated_normals,
+    one_sided,
     oriented_faces,
     plausible,
     signed_normals,
@@ -71,12 +72,14 @@ class _Cloud:
 
     @classmethod
     def of(cls, points: FloatArray, normals: FloatArray | None, k: int = _NEIGHBOURS) -> _Cloud:
-        """With neighbours that face the same way, if normals are known."""
+        """With neighbours that face the same way, if normals are known and say which it is."""
         k = min(k, len(points) - 1)
         index, spacing = _neighbours(points, k)
         if normals is None:
             return cls(points, None, index, spacing)
         normals = unit_or_zero(normals)
+        if not one_sided(normals, points, index):
+            return cls(points, None, index, spacing)
         if plausible(normals, points, index):
             # Points of two walls are far apart if their normals are coordinates as well.
             apart = _NORMALS_APART * float(np.median(spacing))
@@ -135,6 +138,8 @@ def mesh_of_points(
     cloud = _Cloud.of(points[first], None if normals is None else np.asarray(normals)[first])
     stray, noise = _outliers(cloud), _noise(cloud)
     notes = [f"a point cloud of {len(points)} points, joined to a surface"]
+    if normals is not None and cloud.normals is None:
+        notes.append("its normals do not agree on which side is outside, and were not used")
     if stray.any():
         first_stray = int(first[np.argmax(stray)])
         notes.append(f"left out {int(stray.sum())} points far off the rest (first: {first_stray})")
@@ -153,7 +158,8 @@ def mesh_of_points(
     doubtful = two_walls or facing and _torn(cloud, faces) > _TORN
     vertices = points.copy()
     vertices[first] = cloud.points
-    return trusted_mesh(vertices, first[faces], name, tuple(notes), (_DOUBT,) * doubtful)
+    doubts = (_DOUBT,) * doubtful
+    return trusted_mesh(vertices, first[faces], name, tuple(notes), doubts, of_points=True)
 
 
 def _torn(cloud: _Cloud, faces: IntArray) -> float:

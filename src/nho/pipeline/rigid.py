@@ -56,6 +56,9 @@ def as_rigid(problem: Problem, solution: Solution) -> Solution:
     gap = np.linalg.norm(positions - closest, axis=1)
     if np.quantile(gap[own], _QUANTILE) > _NOISE * unit:
         return solution
+    if problem.partial.given.of_points or problem.full.given.of_points:
+        # Surfaces through points may be inside out here and there; a rigid motion needs no normals.
+        points, _ = FacingSearch(full)(positions)
     score = solution.region_score
     if solution.region_is_coverage and full.n_faces <= _FACES:
         part = part_within(partial, has)
