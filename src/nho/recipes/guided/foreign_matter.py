@@ -6,7 +6,8 @@ what does not springs away. It also has another relief than the place that it wa
 crease where it begins was flattened there. Together these are log odds for every vertex, for and
 against a partner, and the cheapest cut, which follows creases, separates what they call foreign. A
 limb that bent springs away as well: what is cut off is judged as a whole, and has to be large and
-far from the anchors.
+far from the anchors. Where anchors are few, most limbs have none, so it also has to look like
+nothing that it lies on.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _SHARP = 1.0  # radian; a crease that is cut as easily as a full misfit
 _EASE = 0.9  # by how much a crease or a misfit makes it cheaper to cut there
 _LEAST = 0.04  # area of foreign matter; the full shape has area one
 _FAR = 0.6  # of the anchors' spacing: its mean distance from them, at least
+_MANY_ANCHORS = 13  # marked ones: enough that most limbs have one
+_UNLIKE = 1.7  # standard deviations of relief: with fewer, its mean difference, at least
 
 
 class ForeignMatter:
@@ -60,16 +63,32 @@ class ForeignMatter:
             Of the pose in which all of the surface was drawn to the full shape.
         """
         partial, full, elastic = self._pair.partial, self._pair.full, self._bending.elastic
-        own, others = self._curvatures
-        unlike = np.abs(own - others[pose.points.nearest_vertex(full)]).mean(axis=1)
         positions = elastic.released(pose.positions, held)
         loose = fit_of(partial, positions, full, self._bending.read_off(positions), elastic)
         constant, of_gap, of_angle, of_relief, of_crease = _LOG_ODDS
         odds = constant + of_gap * np.log(2e-3 + loose.gap)
         odds += of_angle * np.log(1e-2 + np.maximum(1 - loose.agreement, 0))
-        odds += of_relief * np.log(0.1 + elastic.averaged(unlike, _RELIEF_SMOOTHING))
+        odds += of_relief * np.log(0.1 + self._unlike(pose))
         odds += of_crease * np.log(0.02 + elastic.averaged(creases, _CREASE_SMOOTHING))
         return np.asarray(np.clip(odds, -_MOST, _MOST))
+
+    def likely(self, pose: Pose, vertices: BoolArray, first: bool) -> BoolArray:
+        """(n_partial,) bool: those of the vertices that are foreign, judged patch by patch.
+
+        ``first``: in a pose in which all of the surface was drawn to the full shape, where it tells
+        something that foreign matter looks like nothing that it lies on.
+        """
+        pair = self._pair
+        away = pair.distances.to_nearest(pair.partial) / pair.distances.spacing
+        few = len(self._bending.pinned) < _MANY_ANCHORS
+        unlike = self._unlike(pose) if few and first else None
+        return likely_parts(pair.partial, vertices, away, unlike)
+
+    def _unlike(self, pose: Pose) -> FloatArray:
+        """(n_partial,) standard deviations of relief between the surface and what it lies on."""
+        own, others = self._curvatures
+        unlike = np.abs(own - others[pose.points.nearest_vertex(self._pair.full)]).mean(axis=1)
+        return self._bending.elastic.averaged(unlike, _RELIEF_SMOOTHING)
 
     def own_part(
         self, fit: Fit, sure: BoolArray, odds: FloatArray, creases: FloatArray
@@ -104,7 +123,9 @@ def _angles(mesh: Mesh, beside: np.ndarray) -> FloatArray:
     return np.asarray(np.where((across * one).sum(axis=1) > 0, -angle, angle))
 
 
-def likely_parts(mesh: Mesh, vertices: BoolArray, away: np.ndarray) -> BoolArray:
+def likely_parts(
+    mesh: Mesh, vertices: BoolArray, away: np.ndarray, unlike: np.ndarray | None = None
+) -> BoolArray:
     """(n,) bool: vertices of patches that are large, and far from the anchors as a whole.
 
     Anchors are marked where there is a partner: what surrounds one is a limb that bent.
@@ -113,8 +134,13 @@ def likely_parts(mesh: Mesh, vertices: BoolArray, away: np.ndarray) -> BoolArray
     ----------
     away : (n,) float array
         Distance to the nearest anchor, over their spacing.
+    unlike : (n,) float array, optional
+        Difference in relief to what it lies on. If given, patches also have to be unlike that.
     """
     patch = patches(mesh.edges, vertices)
     shares = np.where(vertices, mesh.vertex_areas, 0.0)
-    areas, ways = np.bincount(patch, shares), np.bincount(patch, shares * away)
-    return np.asarray(vertices & ((areas >= _LEAST) & (ways >= _FAR * areas))[patch])
+    areas = np.bincount(patch, shares)
+    foreign = (areas >= _LEAST) & (np.bincount(patch, shares * away) >= _FAR * areas)
+    if unlike is not None:
+        foreign &= np.bincount(patch, shares * unlike) >= _UNLIKE * areas
+    return np.asarray(vertices & foreign[patch])

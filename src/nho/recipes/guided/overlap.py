@@ -29,7 +29,7 @@ from nho.geometry.mesh import BoolArray, FloatArray, Mesh
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.first_pose import Pose
-from nho.recipes.guided.foreign_matter import ForeignMatter, likely_parts
+from nho.recipes.guided.foreign_matter import ForeignMatter
 from nho.recipes.guided.pose_fit import MOST_DOUBT, Fit, fit_of
 from nho.recipes.guided.starts import Curvatures
 from nho.recipes.guided.two_regions import TwoRegions
@@ -105,9 +105,7 @@ class PartnerSearch:
         foreign, creases, outside = np.zeros_like(partner), None, fit.off
         if self._foreign is not None and (last is None or last.creases is not None):
             foreign, creases, odds = self._told(self._foreign, pose, fit, sure, partner, last)
-            foreign = likely_parts(
-                partial, foreign, distances.to_nearest(partial) / distances.spacing
-            )
+            foreign = self._foreign.likely(pose, foreign, last is None)
             outside = outside | (odds > _DOUBTED)
         partner = partner & ~foreign
         partner = partner | _specks(partial, ~partner)
