@@ -44,6 +44,7 @@ _OUTLIER = 4.0  # times farther from its neighbours than these from theirs
 _NOISE = 0.3  # of the distance between neighbours: below this, points stay where they are
 _SAMPLE = 2_000  # points that the noise is measured at
 _PASSES = 3  # over points where sheets face each other
+_MANY = 50_000  # points: beyond, one pass, which does most; each of the others costs a sixth
 _FEW = 0.0005  # share of such points that is not worth a pass
 # Heights of noise above a fitted surface have a kurtosis of 2.2 to 2.8, whatever noise it is; those
 # of two walls have less where the walls are close, and more where most neighbours are on one.
@@ -231,7 +232,8 @@ def _joined(cloud: _Cloud) -> tuple[IntArray, bool]:
         normals = signed_normals(normals, outwards, index)
     stars = _stars(points, normals, everywhere, index, signed)
     faces = oriented_faces(points, agreed_triangles(points, stars), outwards)
-    for _ in range(0 if signed else _PASSES):
+    passes = _PASSES if len(points) <= _MANY else 1
+    for _ in range(0 if signed else passes):
         # The surface knows better than the planes through neighbours which way normals point.
         found = trusted_mesh(points, faces, "cloud").vertex_normals
         normals = np.where(found.any(axis=1, keepdims=True), found, normals)
