@@ -62,6 +62,8 @@ def zoomed_by_pyfm(
     first, step = min(_FIRST, last), (round(_STEP * ratio), _STEP)
     rounds = (last - first) // _STEP
     needed = max(round(first * ratio) + rounds * step[0], first + rounds * _STEP)
+    if needed > partial.n_vertices - 2:  # pyFM takes as many modes of both
+        ratio, step, needed = 1.0, (_STEP, _STEP), first + rounds * _STEP
     model = landmark_model(partial, full, anchors, needed)
     model.fit(K=(round(first * ratio), first), **PYFM_FIT)
     fitted = time.perf_counter()
@@ -78,7 +80,9 @@ def landmark_model(partial: Mesh, full: Mesh, anchors: np.ndarray, modes: int) -
     modes = min(modes, partial.n_vertices - 2)
     # Its plain Laplacian is singular on meshes with degenerate triangles, the tufted one is not.
     shapes = (
-        TriMesh(mesh.vertices, mesh.faces).process(max(modes, _DESCRIBED), robust=True)
+        TriMesh(mesh.vertices, mesh.faces).process(
+            min(max(modes, _DESCRIBED), mesh.n_vertices - 2), robust=True
+        )
         for mesh in (full, partial)
     )
     return FunctionalMapping(*shapes).preprocess(
