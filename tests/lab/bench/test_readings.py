@@ -59,13 +59,13 @@ def test_every_reading_is_drawn_about_as_often_as_the_recipe_itself():
             assert share == pytest.approx(1 / (1 + len(found)), abs=0.08)
 
 
-def test_what_is_seen_alone_is_measured_with_one_seed_of_each_pair():
-    tasks = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=1, seeds=(4, 5)))
-    alone = [task for task in tasks if "coordinates=laplacian" in task.changes]
-    assert len(alone) == 3 and {task.seed for task in alone} == {4}
-    assert len(tasks) == 2 * (1 + DRAWS) + len(PLAIN) + len(FRAGILE)
-    more = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=2, seeds=(4, 5)))
-    assert {task.seed for task in more if "activation=sine" in task.changes} == {4, 5}
+def test_what_is_changed_alone_is_measured_with_every_seed_of_each_pair():
+    tasks = STUDIES["readings"].plan(StudyRequest(None, ("synthetic",), most=2, seeds=(4, 5)))
+    pairs = {task.pair for task in tasks}
+    assert len(pairs) == 2 and len(tasks) == 2 * 2 * (1 + DRAWS + len(PLAIN) + len(FRAGILE))
+    for changes in (*PLAIN.values(), *FRAGILE.values()):
+        alone = [(task.pair, task.seed) for task in tasks if task.changes == changes]
+        assert sorted(alone) == sorted((pair, seed) for pair in pairs for seed in (4, 5))
 
 
 def test_without_seeds_asked_for_readings_are_measured_with_three():

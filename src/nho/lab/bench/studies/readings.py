@@ -55,17 +55,16 @@ _RESAMPLED = 500  # draws of pairs for an interval
 
 
 def plan(request: StudyRequest) -> list[MatchTask]:
-    """The recipe and drawn combinations of readings; with one seed of each what is seen alone."""
+    """The recipe, drawn combinations of readings, and what is changed alone."""
     tasks = []
     seeds = request.seeds or SEEDS[: 1 if request.quick else None]
-    for order, (family, pair) in enumerate(request.pairs(BASE)):
-        for number, seed in enumerate(seeds):
-            wanted: list[Reading] = [(), *drawn(f"{family}/{pair}/{seed}")]
-            if number == order % len(seeds):
-                wanted += [*PLAIN.values(), *FRAGILE.values()]
+    for family, pair in request.pairs(BASE):
+        for seed in seeds:
+            combined = drawn(f"{family}/{pair}/{seed}")
+            wanted: list[Reading] = [(), *PLAIN.values(), *FRAGILE.values(), *combined]
             tasks += [
                 MatchTask(family, pair, BASE, changes=changes, seed=seed)
-                for changes in dict.fromkeys(wanted[:2] if request.quick else wanted)
+                for changes in dict.fromkeys([*wanted[:1], *combined[:1]] if request.quick else wanted)
             ]
     return tasks
 
@@ -175,7 +174,7 @@ def _alone_table(rows: list[ResultRow], alone: list[ResultRow]) -> Table:
     return Table(
         "readings-alone",
         "Readings changed alone, and the region without the Hamiltonian operator",
-        f"{counted(alone)}, each with one seed, 25 anchors. Below the recipe: change of its mean "
+        f"{counted(alone)}, {len(alone)} runs, 25 anchors. Below the recipe: change of its mean "
         "over the same pairs and seeds, with half of the 95 % interval over pairs.",
         (tuple((TITLES[column], 1) for column in _COLUMNS),),
         (
