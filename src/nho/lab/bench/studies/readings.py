@@ -62,9 +62,11 @@ def plan(request: StudyRequest) -> list[MatchTask]:
         for seed in seeds:
             combined = drawn(f"{family}/{pair}/{seed}")
             wanted: list[Reading] = [(), *PLAIN.values(), *FRAGILE.values(), *combined]
+            if request.quick:
+                wanted = [(), *combined[:1]]
             tasks += [
                 MatchTask(family, pair, BASE, changes=changes, seed=seed)
-                for changes in dict.fromkeys([*wanted[:1], *combined[:1]] if request.quick else wanted)
+                for changes in dict.fromkeys(wanted)
             ]
     return tasks
 
