@@ -95,6 +95,7 @@ class GuidedRecipe(Recipe):
     unit_factor: float = 1.4  # a scale nearer than this to a power of ten is that power
     pin_anchors: bool = True  # while bending; if not, they only lead to the first map
     bend: bool = True  # geometry: as-rigid-as-possible onto the full surface
+    bend_back: bool = True  # and read the map off the full surface bent back onto the partial one
     relief: bool = True  # also match by mean curvature
     overlap: bool = True  # tell what has no partner on the full shape, and bend without it
     rigid: bool = True  # where a similarity explains the map, it is the map

@@ -35,6 +35,7 @@ from nho.problem.anchors import first_few
 from nho.problem.preparation import Problem
 from nho.problem.solution import Solution, advice_on, status_of
 from nho.recipes.guided.bending import Bending
+from nho.recipes.guided.bending_back import bent_back
 from nho.recipes.guided.comparable import ComparablePair
 from nho.recipes.guided.confidence import confidence, where_to_add
 from nho.recipes.guided.first_pose import Pose
@@ -86,10 +87,13 @@ def solve(problem: Problem, run: Run) -> Solution:
                 looks.pose = replace(
                     looks.pose, positions=positions, points=bending.read_off(positions)
                 )
-    pose = looks.pose
+    pose, points = looks.pose, looks.pose.points
+    if recipe.bend and recipe.bend_back:
+        with run.clock.time("bending"):
+            points = bent_back(pose.positions, points, pair, partner)
     with run.clock.time("region"):
         part = part_within(partial, partner)
-        covered = coverage(part, pose.points.positions(full), full)
+        covered = coverage(part, points.positions(full), full)
     with run.clock.time("confidence"):
         found = looks.signals(partner)
         trust = confidence(found, recipe.pin_anchors)
@@ -105,7 +109,7 @@ def solve(problem: Problem, run: Run) -> Solution:
                 place = np.concatenate([place, told])
             chance, doubts = chance_of_right_place(place), doubts_of(place)
     return Solution(
-        points=pose.points,
+        points=points,
         confidence=chance * claimed * np.where(partner, trust, 0.0),
         region_score=covered.score(),
         region_is_coverage=True,
