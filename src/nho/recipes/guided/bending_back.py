@@ -3,7 +3,8 @@
 The partial surface ends at its rim, where nothing but itself holds it. The full surface goes on
 beyond: bent back by the map, it is smooth across that rim, as the map should be, and its own detail
 keeps it from sliding. Every vertex of the partial shape then goes to what is nearest on it, unless
-that is far from where it was: where the scan touches itself, it may be another part.
+that is far from where it was: where the scan touches itself, it may be another part. Only hundreds
+of anchors hold the partial surface better.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def bent_back(
     partner : (n_partial,) bool array
         Vertices that have a partner; the others neither pull nor move.
     """
+    if len(pair.distances.others):
+        return points
     back = _Back(positions, pair, partner)
     if back.covered.sum() < _FEWEST:
         return points

@@ -16,7 +16,8 @@
 4. What has no partner on the full shape is found (`overlap`, `foreign_matter`), if wanted by fields
    on both shapes (`two_regions`), and the rest is bent without it. Anchors that alone claim a
    partner for a part are named (`lone_anchors`).
-5. Where a warp of space does nearly all, the rest is smoothed (`settling`).
+5. Where a warp of space does nearly all, the rest is smoothed (`settling`). The map is read off the
+   full surface bent back onto the partial one (`bending_back`).
 6. The region is what the bent surface covers (`coverage`); confidence weighs distances,
    distortion and the proposal (`confidence`), and the chance that the surface lies in the right
    place at all (`placement`).

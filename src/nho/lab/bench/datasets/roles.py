@@ -13,20 +13,20 @@ CHOOSE, JUDGE = "choose", "judge"
 
 # What was chosen on each; families of other cuts of the same shapes stand with them.
 CHOSEN: dict[str, tuple[str, ...]] = {
-    "bending, distances, relief, confidence, overlap": (
+    "bending, there and back, distances, relief, confidence, overlap": (
         *("pfaust_m", "pfaust_m_same", "pfaust_m_lacking", "pfaust_m_foreign"),
         *("pfaust_h", "pfaust_h_same", "pfaust_h_lacking", "pfaust_h_foreign"),
         *("pfarm", "pfarm_lacking", "pfarm_foreign"),
         *("tosca", "tosca_pieces", "tosca_lacking", "tosca_foreign"),
     ),
-    "second start, settling, chance of the right place": (
+    "second start, settling, bending back, chance of the right place": (
         *("shrec16_cat", "shrec16_cuts", "shrec16_holes"),
         *("faces", "faces_same", "faces_foreign"),
         *("skulls", "skulls_cut"),
         *("tibias", "tibias_cut"),
     ),
     "when a scan is rigid": ("scans",),
-    "overlap": ("species",),
+    "overlap, bending back": ("species",),
     "mistakes of all anchors": ("synthetic", "synthetic_lacking", "synthetic_foreign"),
 }
 

@@ -29,6 +29,7 @@ PARTS = {  # what is switched off -> settings
     "calibration of distances": ("calibrate_distances=false",),
     "orientation": ("orientation_weight=0",),
     "relief": ("relief=false",),
+    "bending back": ("bend_back=false",),
     "bending": ("bend=false",),
 }
 ADDED = {  # what the paper has and `default` has not
