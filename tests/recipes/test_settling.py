@@ -63,3 +63,10 @@ def test_nothing_moves_where_the_spline_stretches_much(whole):
 def test_nothing_moves_with_few_anchors(whole):
     pair, true = pair_of(whole, 0.02, anchors=7)
     assert after(pair, true) is true
+
+
+def test_nothing_moves_where_the_pose_leaves_the_scan_its_shape(whole):
+    pair, true = pair_of(whole, 0.02)
+    moved = pair.partial.vertices + 0.1
+    assert after(pair, moved) is moved
+    assert after(pair, true) is not true

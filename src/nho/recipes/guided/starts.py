@@ -67,11 +67,15 @@ def warped_by_spline(pair: ComparablePair) -> tuple[np.ndarray, float]:
     own, other = pair.distances.anchors.T
     warped = splined(partial[own], full[other], partial)
     scale = similarity(partial[own], full[other])[0]
-    before, after = (_edge_lengths(at, pair.partial.edges) for at in (scale * partial, warped))
-    known = before > 0
+    return warped, stretch_between(scale * partial, warped, pair.partial.edges)
+
+
+def stretch_between(before: np.ndarray, after: np.ndarray, edges: np.ndarray) -> float:
+    """Median |log ratio| of edge lengths."""
+    own, other = _edge_lengths(before, edges), _edge_lengths(after, edges)
+    known = own > 0
     with np.errstate(divide="ignore"):  # an edge may collapse
-        ratio = np.log(after[known] / before[known])
-    return warped, float(np.median(np.abs(ratio)))
+        return float(np.median(np.abs(np.log(other[known] / own[known]))))
 
 
 def _edge_lengths(positions: np.ndarray, edges: np.ndarray) -> np.ndarray:
