@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,3 +50,15 @@ def test_what_bends_is_left_to_the_bit(whole, piece, scan):
     bent = Mesh(np.column_stack([x + 0.02 * y**2, y, z]), mesh.faces, "bent scan")
     results = [nho.match(bent, whole, anchors, FAST.replace(rigid=on)) for on in (True, False)]
     np.testing.assert_array_equal(results[0].barycentric, results[1].barycentric)
+
+
+def test_a_rigid_motion_of_points_needs_no_normals(whole, piece, scan):
+    """A patch turned inside out, as of a surface through points."""
+    middles = piece.mesh.vertices[piece.mesh.faces].mean(axis=1)
+    patch = np.argsort(np.linalg.norm(middles - middles[0], axis=1))[: piece.mesh.n_faces // 8]
+    faces = np.array(piece.mesh.faces)
+    faces[patch] = faces[patch][:, [0, 2, 1]]
+    cloud = replace(Mesh(piece.mesh.vertices, faces, "scan"), of_points=True)
+    chosen = sample_vertices(piece.mesh, 12)
+    anchors = np.stack([chosen, piece.vertex_of_parent[chosen]], axis=1)
+    assert off(nho.match(cloud, whole, anchors, FAST), whole, piece).max() < 1e-6

@@ -13,7 +13,6 @@ from nho.pipeline.automatic_anchors import found_rivals, is_automatic
 from nho.pipeline.loose_pieces import with_loose_pieces
 from nho.pipeline.memory_budget import fit_to_memory
 from nho.pipeline.multiresolution import solve_at_size
-from nho.pipeline.point_readout import read_off_template
 from nho.pipeline.rigid import as_rigid
 from nho.pipeline.rivals import Placed, solved_by_found
 from nho.pipeline.second_opinion import second_opinion
@@ -89,14 +88,10 @@ def match(
             solution = solve_at_size(problem, solving, diagnosing(solver))
             placed = second_opinion(Placed(problem, solution), meshes, solving, solver)
         with run.clock.time("carrying"):
-            bent = placed[0].solution
             if isinstance(recipe, GuidedRecipe) and recipe.rigid:
                 placed = [replace(of, solution=as_rigid(of.problem, of.solution)) for of in placed]
-            is_rigid = placed[0].solution is not bent
             done = [with_loose_pieces(each.problem, each.solution, run.pool) for each in placed]
             best, *others = (to_result(*each, run.clock.seconds) for each in done)
-            if isinstance(recipe, GuidedRecipe) and recipe.bend and not is_rigid:
-                best = read_off_template(best, *meshes)
     alternatives = [
         Alternative(each.vertex_map, each.face, each.barycentric, each.region, each.chance)
         for each in others
