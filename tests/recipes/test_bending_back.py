@@ -9,6 +9,7 @@ import pytest
 
 import nho
 from nho.geometry.closest import FacingSearch
+from nho.geometry.mesh import Mesh
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
 from nho.geometry.synthetic import bumpy_sphere, cut_by_balls
@@ -98,6 +99,24 @@ def test_hundreds_of_anchors_say_more(posed, jittered):
     pose, points = jittered
     distances = replace(pair.distances, others=pair.distances.anchors[:1])
     assert bent_back(pose, points, replace(pair, distances=distances), everywhere(pair)) is points
+
+
+def test_pieces_of_a_scan_may_lie_anywhere(posed, jittered):
+    pair, true = posed
+    pose, points = jittered
+    faces = pair.partial.faces
+    left = true[faces].mean(axis=1)[:, 0] < np.median(true[:, 0])
+    left_of, right_of = np.unique(faces[left]), np.unique(faces[~left])
+    rank = np.zeros(len(true), dtype=np.int64)
+    rank[left_of] = np.arange(len(left_of))
+    second = np.zeros(len(true), dtype=np.int64)
+    second[right_of] = len(left_of) + np.arange(len(right_of))
+    parent = np.concatenate([left_of, right_of])
+    apart = pair.partial.vertices[parent] + 5.0 * (np.arange(len(parent)) >= len(left_of))[:, None]
+    torn = Mesh(apart, np.concatenate([rank[faces[left]], second[faces[~left]]]), "scan")
+    of_torn = replace(pair, partial=torn)
+    better = bent_back(pose[parent], points[parent], of_torn, everywhere(of_torn))
+    assert off(pair, better, true[parent]) < 0.7 * off(pair, points, true)
 
 
 @pytest.mark.slow

@@ -3,8 +3,9 @@
 The partial surface ends at its rim, where nothing but itself holds it. The full surface goes on
 beyond: bent back by the map, it is smooth across that rim, as the map should be, and its own detail
 keeps it from sliding. Every vertex of the partial shape then goes to what is nearest on it, unless
-that is far from where it was: where the scan touches itself, it may be another part. Only hundreds
-of anchors hold the partial surface better.
+that is far from where it was: where the scan touches itself, it may be another part. Pieces of a
+scan need not lie side by side, so each is taken by itself. Only hundreds of anchors hold the
+partial surface better.
 """
 
 from __future__ import annotations
@@ -46,6 +47,16 @@ def bent_back(
     """
     if len(pair.distances.others):
         return points
+    piece = pair.partial.components
+    for number in np.unique(piece[partner]):
+        points = _piece_bent_back(positions, points, pair, partner & (piece == number))
+    return points
+
+
+def _piece_bent_back(
+    positions: np.ndarray, points: SurfacePoints, pair: ComparablePair, partner: BoolArray
+) -> SurfacePoints:
+    """The same for the vertices of one piece that have a partner."""
     back = _Back(positions, pair, partner)
     if back.covered.sum() < _FEWEST:
         return points
@@ -60,7 +71,7 @@ def bent_back(
 
 
 class _Back:
-    """That part of the full surface which a pose of the partial one covers, and what is around it.
+    """That part of the full surface which a piece in its pose covers, and what is around it.
 
     Attributes
     ----------
@@ -126,7 +137,7 @@ class _Back:
         return positions, self._part.moved(positions).vertex_normals
 
     def _inside(self, points: SurfacePoints) -> BoolArray:
-        """(n,) whether points of the partial surface have a partner and are not on its rim."""
+        """(n,) whether points of the partial surface are on the piece and not on its rim."""
         partner = self._partner[self._partial.faces[points.face]].all(axis=1)
         return np.asarray(partner & ~on_boundary(self._partial, points))
 
