@@ -21,12 +21,13 @@ DOUBTFUL = "doubtful: the partial shape may lie in a wrong place"  # status of s
 
 DOUBTFUL_BELOW = 0.5  # chance
 _SAMPLED, _NEAR = 1500, 8  # points that strain is measured at, and neighbours of each
+_SCALES = 2  # of relief, the finest first
 _LEAST_PARTNERS = 0.1  # share of the area that makes a place
 _LEAST = 1e-3  # signals below it say no more
 _MIRRORED = -0.25  # correlation of angles below which anchors seem to be mirrored
 # Of the signals, with a constant; fitted by `python -m nho.lab.bench.fit_placement`.
-_WEIGHTS, _CONSTANT = np.array([-5.7, -2.6]), -10.86
-_WEIGHTS_MARKED, _CONSTANT_MARKED = np.array([-1.11, -3.53, -1.02, 7.86]), -11.18
+_WEIGHTS, _CONSTANT = np.array([-2.9, -2.3]), -9.25
+_WEIGHTS_MARKED, _CONSTANT_MARKED = np.array([-2.20, -2.44, -1.92, 7.85]), -12.60
 
 
 def placement_signals(
@@ -38,15 +39,15 @@ def placement_signals(
 ) -> np.ndarray:
     """(2,) logarithms of mean strain and of how unlike the surface is to what it lies on.
 
-    Unlikeness is the mean squared difference of fine relief, in standard deviations, off the
-    boundary, where there is none. Vertices without a ``partner`` (n_partial bool) do not count,
+    Unlikeness is the mean squared difference of relief, at the finer scales, in standard
+    deviations, off the boundary, where there is none; the coarsest scale feels holes everywhere. Vertices without a ``partner`` (n_partial bool) do not count,
     unless hardly any has one: then the surface lies wrong as a whole.
     """
     share = _shares(partial, partner)
-    own, other = (of[:, 0] for of in curvatures)
-    seen = (other[full.faces[points.face]] * points.barycentric).sum(axis=1)
+    own, other = (of[:, :_SCALES] for of in curvatures)
+    differ = ((own - points.interpolate(full, other)) ** 2).mean(axis=1)
     inner = np.where(partial.boundary_vertices, 0.0, share)
-    unlike = np.average((own - seen) ** 2, weights=inner) if inner.any() else 0.0
+    unlike = np.average(differ, weights=inner) if inner.any() else 0.0
     return np.log(_LEAST + np.array([strain(partial, full, points, partner), unlike]))
 
 

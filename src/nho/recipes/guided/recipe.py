@@ -101,7 +101,7 @@ def solve(problem: Problem, run: Run) -> Solution:
         next_anchor = where_to_add(np.where(partner, trust, 1.0), pair.distances, partial)
         place, chance, doubts = None, 1.0, []
         if curvatures is not None and recipe.bend:
-            place = placement_signals(partial, full, pose.points, curvatures, partner)
+            place = placement_signals(partial, full, points, curvatures, partner)
             if recipe.pin_anchors:
                 orientation = pair.orientation
                 if orientation is None:  # it was not wanted for the map
