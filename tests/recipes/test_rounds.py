@@ -66,7 +66,7 @@ class Rehearsed:
         ([0.0, 1.0, 2.0, 3.0], (3, 3), [0, 1, 2]),  # every round gains
         ([0.0, 1.0, 0.9, 5.0], (1, 2), [0, 1]),  # the second does not: the third is never tried
         ([0.0, -1.0, 1.0, 2.0], (3, 3), [0, 0, 2]),  # the first may fail; the second gains
-        ([0.0, 0.05, 0.1, 5.0], (0, 2), [0, 0]),  # neither gains enough: nothing is kept
+        ([0.0, 0.02, 0.05, 5.0], (0, 2), [0, 0]),  # neither gains enough: nothing is kept
         ([0.0, -2.0, -1.0, 5.0], (0, 2), [0, 0]),
         ([0.0, 1.0], (1, 1), [0]),
         ([0.0, -1.0], (0, 1), [0]),

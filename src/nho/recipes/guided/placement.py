@@ -40,8 +40,9 @@ def placement_signals(
     """(2,) logarithms of mean strain and of how unlike the surface is to what it lies on.
 
     Unlikeness is the mean squared difference of relief, at the finer scales, in standard
-    deviations, off the boundary, where there is none; the coarsest scale feels holes everywhere. Vertices without a ``partner`` (n_partial bool) do not count,
-    unless hardly any has one: then the surface lies wrong as a whole.
+    deviations, off the boundary, where there is none; the coarsest scale feels holes everywhere.
+    Vertices without a ``partner`` (n_partial bool) do not count, unless hardly any has one: then
+    the surface lies wrong as a whole.
     """
     share = _shares(partial, partner)
     own, other = (of[:, :_SCALES] for of in curvatures)
