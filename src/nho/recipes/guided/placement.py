@@ -26,7 +26,7 @@ _LEAST_PARTNERS = 0.1  # share of the area that makes a place
 _LEAST = 1e-3  # signals below it say no more
 _MIRRORED = -0.25  # correlation of angles below which anchors seem to be mirrored
 # Of the signals, with a constant; fitted by `python -m nho.lab.bench.fit_placement`.
-_WEIGHTS, _CONSTANT = np.array([-2.9, -2.3]), -9.25
+_WEIGHTS, _CONSTANT = np.array([-2.9, -2.3]), -8.75
 _WEIGHTS_MARKED, _CONSTANT_MARKED = np.array([-2.20, -2.44, -1.92, 7.85]), -12.60
 
 
