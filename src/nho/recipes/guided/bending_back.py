@@ -34,7 +34,11 @@ _FEWEST = 4  # covered vertices, without which there is nothing to bend
 
 
 def bent_back(
-    positions: np.ndarray, points: SurfacePoints, pair: ComparablePair, partner: BoolArray
+    positions: np.ndarray,
+    points: SurfacePoints,
+    pair: ComparablePair,
+    partner: BoolArray,
+    of_points: bool = False,
 ) -> SurfacePoints:
     """The map of a pose, read off the full surface bent onto the partial one.
 
@@ -44,23 +48,29 @@ def bent_back(
         Of the partial surface bent onto the full one (n_partial, 3), and the map of that pose.
     partner : (n_partial,) bool array
         Vertices that have a partner; the others neither pull nor move.
+    of_points : bool
+        The partial surface is a guess through points: its normals do not say where they belong.
     """
     if len(pair.distances.others):
         return points
     piece = pair.partial.components
     for number in np.unique(piece[partner]):
-        points = _piece_bent_back(positions, points, pair, partner & (piece == number))
+        points = _piece_bent_back(positions, points, pair, partner & (piece == number), of_points)
     return points
 
 
 def _piece_bent_back(
-    positions: np.ndarray, points: SurfacePoints, pair: ComparablePair, partner: BoolArray
+    positions: np.ndarray,
+    points: SurfacePoints,
+    pair: ComparablePair,
+    partner: BoolArray,
+    of_points: bool,
 ) -> SurfacePoints:
     """The same for the vertices of one piece that have a partner."""
     back = _Back(positions, pair, partner)
     if back.covered.sum() < _FEWEST:
         return points
-    found, image = back.read_off(back.bent())
+    found, image = back.read_off(back.bent(), 0.0 if of_points else _NORMAL_WEIGHT)
     edge = pair.full.mean_edge_length
     moved = np.linalg.norm(image - points.positions(pair.full), axis=1)
     taken = partner & (moved <= _FARTHEST * edge)
@@ -125,9 +135,11 @@ class _Back:
             positions = solver.solve(right + firm[:, None] * goals)
         return positions
 
-    def read_off(self, positions: np.ndarray) -> tuple[SurfacePoints, FloatArray]:
+    def read_off(
+        self, positions: np.ndarray, normal_weight: float
+    ) -> tuple[SurfacePoints, FloatArray]:
         """Points of the full surface nearest to the partial vertices, and where they are."""
-        posed = FacingSearch(self._part.moved(positions), _NORMAL_WEIGHT * self._edge)
+        posed = FacingSearch(self._part.moved(positions), normal_weight * self._edge)
         found, _ = posed(self._partial.vertices, self._partial.vertex_normals)
         image = found.positions(self._part)
         return SurfacePoints(self._faces[found.face], found.barycentric), image

@@ -91,7 +91,8 @@ def solve(problem: Problem, run: Run) -> Solution:
     pose, points = looks.pose, looks.pose.points
     if recipe.bend and recipe.bend_back:
         with run.clock.time("bending"):
-            points = bent_back(pose.positions, points, pair, partner)
+            of_points = problem.partial.given.of_points
+            points = bent_back(pose.positions, points, pair, partner, of_points)
     with run.clock.time("region"):
         part = part_within(partial, partner)
         covered = coverage(part, points.positions(full), full)
