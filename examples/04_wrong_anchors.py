@@ -24,14 +24,16 @@ for warning in result.warnings:
     print(warning)
 print("named:", *(result.anchor_name(row) for row in result.suspect_anchors))
 
-# How much they would have harmed: mean distance to the true points, in percent of sqrt(area).
+# How much they would have harmed: mean distance to the true points, in percent of sqrt(area), of
+# what has a partner.
 truth = nho.SurfacePoints(sample.truth_face, sample.truth_barycentric).positions(template)
 believed = nho.match(scan, template, anchors, nho.preset("default").replace(anchor_limit=0.0))
 errors = {}
 for name, answer in (("with the check", result), ("without it", believed)):
     away = np.linalg.norm(answer.points.positions(template) - truth, axis=1)
-    errors[name] = 100 * away.mean() / np.sqrt(template.area)
-    print(f"{name}: off by {errors[name]:.2f} %")
+    errors[name] = 100 * np.nanmean(away) / np.sqrt(template.area)
+    lost = 100 * np.isnan(away).mean()
+    print(f"{name}: off by {errors[name]:.2f} %, {lost:.0f} % without a partner")
 
 colours = position_colours(template)
 view, _ = pictures.views(scan, template, result)

@@ -23,7 +23,8 @@ result = nho.match(scan, template, np.stack([picked, sample.truth_vertex[picked]
 
 scores = nho.evaluate(result, template, truth)
 for name, value in scores.as_dict().items():
-    print(f"{name:>22} {value:6.2f}")
+    if np.isfinite(value):  # everything here has a partner, so there is none to find missing
+        print(f"{name:>22} {value:6.2f}")
 
 # Does confidence tell which matches are good? Errors of the surer and of the other half.
 errors = 100 * geodesic_errors(template, result.points, truth.points)
