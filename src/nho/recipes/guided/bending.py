@@ -31,7 +31,6 @@ _ANCHOR_PULL = 0.1  # weak: what is left at the anchors is interpolated by krigi
 _ANCHOR_NOISE = 0.4  # mean edges: what an anchor may be off; no more than that is taken for noise
 _FIELD_PULL = 1.0  # of many anchors on the field that brings the surface to them
 _IMAGE_PULL = 0.05  # of the images while they are being smoothed
-_IMAGE_ROUNDS = 8
 _IMAGE_WIDTH = 3.0  # mean edges: images farther from the smooth surface lose their pull
 _MOMENTUM = 0.7
 _KEEP = 3  # iterations between factorisations, and between searches for near triangles
@@ -93,6 +92,7 @@ class Bending:
         watch: Callable[[float], None] = lambda gap: None,
         relief: bool = True,
         partner: np.ndarray | None = None,
+        smoothing: int = 8,
     ) -> np.ndarray:
         """(n_partial, 3) positions after bending from where a map takes the vertices.
 
@@ -107,9 +107,11 @@ class Bending:
             In gentle phases like is drawn to like, if the relief is known.
         partner : (n_partial,) bool array, optional
             Vertices that have a partner; the others are carried along. By default all have.
+        smoothing : int
+            Rounds of fitting the surface to the images; one is enough for those of a pose.
         """
         share = 1.0 if partner is None else np.where(partner, 1.0, _LEAST_PULL)
-        positions = self._smoothed(images, share)
+        positions = self._smoothed(images, share, smoothing)
         phases = GENTLE[:gentle] + FIRM
         for number, phase in enumerate(phases, start=1):
             alike = relief and number <= gentle
@@ -148,12 +150,12 @@ class Bending:
         """Mean distortion of a pose: the unsupervised score, lower is better."""
         return float(self.elastic.distortion(positions).mean())
 
-    def _smoothed(self, images: np.ndarray, share: np.ndarray | float) -> np.ndarray:
+    def _smoothed(self, images: np.ndarray, share: np.ndarray | float, rounds: int) -> np.ndarray:
         """Fit the surface to noisy images; Cauchy weights let outliers go."""
         pull = np.full(len(images), _IMAGE_PULL * self.elastic.unit) * share
         width = _IMAGE_WIDTH * self._full.mean_edge_length
         positions = images
-        for _ in range(_IMAGE_ROUNDS):
+        for _ in range(rounds):
             gap = ((positions - images) ** 2).sum(axis=1)
             step = _Step(self, pull / (1 + gap / width**2), 1.0)
             positions = step(positions, self.elastic.rotations(positions), images)

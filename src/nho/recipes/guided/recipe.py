@@ -49,7 +49,6 @@ from nho.recipes.guided.placement import (
     doubts_of,
     placement_signals,
 )
-from nho.recipes.guided.second_looks import RESTART
 from nho.recipes.guided.seeking import sought
 from nho.recipes.guided.settling import settled
 from nho.recipes.guided.two_regions import TwoRegions
@@ -147,13 +146,14 @@ def _with_partners(
 
     The other way round as well: what is not drawn to a wrong place tells better that it has none.
     """
-    partial, full = pair.partial, pair.full
+    partial = pair.partial
     first = search(pose, _REACH)
     partner = first.partner
     if partial.vertex_areas[~partner].sum() < _WORTH_BENDING * partial.area:
         return pose, partner
-    target = pose.points.nearest_vertex(full)
-    positions = bending.from_images(bending.images(target), RESTART, run.pool, partner=partner)
+    positions = bending.from_images(
+        pose.positions, gentle=1, pool=run.pool, partner=partner, smoothing=1
+    )
     pose = replace(pose, positions=positions, points=bending.read_off(positions))
     # What was carried along may come to lie well by chance: only the fringe of the cut moves.
     again = search(pose, _REACH_ANEW, first)
