@@ -55,3 +55,15 @@ def test_good_places_are_as_many_as_asked_for_and_off_the_rim(placer, right, of_
     assert len(np.unique(anchors[:, 0])) == 12
     assert of_piece.rim[anchors[:, 0]].min() >= 0.03
     np.testing.assert_array_equal(anchors[:, 1], right.image[anchors[:, 0]])
+
+
+def test_given_anchors_stay_and_nothing_near_them_becomes_another(
+    right, of_piece, of_whole, unlike
+):
+    given = right.anchors[:3]
+    placer = Placer(of_piece, of_whole, unlike, given)
+    anchors = placer.good_places(right, 12)
+    assert len(anchors) == 12
+    np.testing.assert_array_equal(anchors[:3], given)
+    assert of_piece.distance[np.ix_(given[:, 0], anchors[3:, 0])].min() > 0.06
+    np.testing.assert_array_equal(placer.improved(right, 12).anchors[:3], given)

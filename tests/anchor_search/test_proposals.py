@@ -69,3 +69,26 @@ def test_a_full_shape_with_fewer_places_than_a_set_has_partners_for_some(of_piec
     made = list(proposals(of_piece, of_pyramid, unlikeness(of_piece, of_pyramid), choices=1))
     assert made
     assert all(each.anchors.shape == (4, 2) for each in made)
+
+
+def test_given_anchors_begin_every_proposal_and_nothing_is_chosen_near_them(
+    of_piece, of_whole, unlike, piece
+):
+    places = np.array([5, 60, 200])
+    given = np.stack([places, piece.vertex_of_parent[places]], axis=1)
+    made = list(proposals(of_piece, of_whole, unlike, 1, given))
+    assert made
+    for each in made:
+        np.testing.assert_array_equal(each.anchors[:3], given)
+        more = each.anchors[3:, 0]
+        assert len(more) >= 5
+        assert of_piece.distance[np.ix_(places, more)].min() >= 0.12
+
+
+def test_given_anchors_decide_between_placements(of_piece, of_whole, unlike, piece):
+    # Wrong partners: what has to agree with them is worse than what need not.
+    free = min(proposals(of_piece, of_whole, unlike, 1), key=lambda each: each.cost)
+    places = np.array([5, 60, 200])
+    given = np.stack([places, np.roll(piece.vertex_of_parent[places], 1)], axis=1)
+    bound = min(proposals(of_piece, of_whole, unlike, 1, given), key=lambda each: each.cost)
+    assert bound.cost > 2 * free.cost

@@ -47,9 +47,9 @@ def sizes(monkeypatch) -> list[int]:
     seen = []
     sought = seeking._sought_directly
 
-    def watched(problem, run):
+    def watched(problem, run, propose):
         seen.append(problem.full.mesh.n_vertices)
-        return sought(problem, run)
+        return sought(problem, run, propose)
 
     monkeypatch.setattr(seeking, "_sought_directly", watched)
     return seen

@@ -32,6 +32,7 @@ _REACH_STD = 0.15  # of the logarithm of areas
 _SLACK = 0.1  # by which the area of a cut reach may be larger, in logarithm
 _NEAR_RIM = 0.1  # relief nearer to the boundary counts less
 _MOST = 9.0  # squares beyond this count no more: whatever it is, it does not fit
+NO_ANCHORS = np.empty((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,18 @@ class CoarseSurface:
         return float(np.average(self.relief.mean(axis=1), weights=self.area))
 
     @classmethod
-    def of(cls, mesh: Mesh, count: int, kind: str = "robust") -> CoarseSurface:
-        """Measure a connected mesh at about ``count`` places (all vertices if it has fewer).
+    def of(
+        cls, mesh: Mesh, count: int, kind: str = "robust", keep: np.ndarray = NO_ANCHORS[:, 0]
+    ) -> CoarseSurface:
+        """Measure a mesh at about ``count`` places (all vertices if it has fewer).
 
-        ``kind`` is that of `nho.geometry.spectrum.laplacian`.
+        ``kind`` is that of `nho.geometry.spectrum.laplacian`; the vertices to ``keep`` are among
+        the places.
         """
-        fine, of_fine = _at_most(mesh, _FINE)  # for the relief, since coarse surfaces are flatter
+        # Relief is measured on a finer surface: coarse ones are flatter.
+        fine, of_fine = _at_most(mesh, _FINE, keep)
         fine_relief = relief(fine, laplacian(fine, kind))
-        coarse, of_coarse = _at_most(fine, count)
+        coarse, of_coarse = _at_most(fine, count, np.searchsorted(of_fine, keep))
         distance = distances_from(unfolded_graph(coarse), np.arange(coarse.n_vertices))
         distance = np.minimum(distance, _APART * distance[np.isfinite(distance)].max())
         boundary = coarse.boundary_vertices
@@ -95,6 +100,10 @@ class CoarseSurface:
             _within(distance, coarse),
             fine_relief[of_coarse],
         )
+
+    def places(self, vertices: np.ndarray) -> np.ndarray:
+        """(k,) places that some kept vertices of the measured mesh are."""
+        return np.searchsorted(self.vertex, vertices)
 
     def flipped(self) -> CoarseSurface:
         """The same surface with its other side out."""
@@ -122,11 +131,11 @@ def unlikeness(partial: CoarseSurface, full: CoarseSurface) -> np.ndarray:
     return total
 
 
-def _at_most(mesh: Mesh, count: int) -> tuple[Mesh, np.ndarray]:
-    """The mesh with about ``count`` vertices, and which of its own they are."""
+def _at_most(mesh: Mesh, count: int, keep: np.ndarray) -> tuple[Mesh, np.ndarray]:
+    """The mesh with about ``count`` vertices, and which of its own they are, in their order."""
     if mesh.n_vertices <= _COARSER * count:
         return mesh, np.arange(mesh.n_vertices)
-    made = coarsened(mesh, count, np.empty(0, dtype=np.int64))
+    made = coarsened(mesh, count, keep)
     return made.mesh, made.vertex
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nho.anchor_search.coarse_surface import CoarseSurface
+from nho.anchor_search.coarse_surface import NO_ANCHORS, CoarseSurface
 from nho.geometry.relief import standardised
 from nho.geometry.sampling import sample_vertices
 from nho.geometry.surface import SurfacePoints
@@ -53,10 +53,25 @@ class Placement:
 
 
 class Placer:
-    """Makes placements of one pair of shapes; ``unlike`` is their `unlikeness`."""
+    """Makes placements of one pair of shapes.
 
-    def __init__(self, partial: CoarseSurface, full: CoarseSurface, unlike: np.ndarray) -> None:
+    Parameters
+    ----------
+    unlike : (n_partial, n_full) float array
+        Their `unlikeness`.
+    given : (k, 2) int array
+        Anchors that every placement keeps.
+    """
+
+    def __init__(
+        self,
+        partial: CoarseSurface,
+        full: CoarseSurface,
+        unlike: np.ndarray,
+        given: np.ndarray = NO_ANCHORS,
+    ) -> None:
         self._partial, self._full, self._unlike = partial, full, unlike
+        self._given = given
         self._curvatures = standardised(partial.relief, full.relief)
         near = np.exp(-((partial.distance / _AROUND) ** 2)) * partial.area
         self._around = near / near.sum(axis=1, keepdims=True)
@@ -94,7 +109,8 @@ class Placer:
     def good_places(self, placement: Placement, count: int, share: float = _GOOD) -> np.ndarray:
         """(count, 2) anchors far apart, at places of little strain whose images look like them.
 
-        Of the best ``share`` of all places; fewer if there are fewer such places.
+        Of the best ``share`` of all places; fewer if there are fewer such places. Given anchors
+        come first, and nothing near them.
         """
         mean_unlike = self._around @ np.minimum(placement.unlike, _MOST_UNLIKE)
         mean_strain = self._around @ placement.strain
@@ -105,8 +121,12 @@ class Placer:
         good = np.flatnonzero((poor <= np.quantile(poor, share)) & inner)
         if len(good) < count:
             good = np.argsort(poor, kind="stable")[: max(count, len(good))]
-        places = sample_vertices(self._partial.mesh, min(count, len(good)), candidates=good)
-        return np.stack([places, placement.image[places]], axis=1)
+        if len(self._given):
+            to_given = self._partial.distance[self._given[:, 0]].min(axis=0)
+            good = good[to_given[good] > _AROUND]
+        count = min(count - len(self._given), len(good))
+        places = sample_vertices(self._partial.mesh, count, candidates=good)
+        return np.concatenate([self._given, np.stack([places, placement.image[places]], axis=1)])
 
     def between(self, one: Placement, other: Placement) -> float:
         """Mean distance between the images of two placements."""

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from nho.anchor_search.coarse_surface import CoarseSurface
+from nho.anchor_search.coarse_surface import NO_ANCHORS, CoarseSurface
 
 _PLACES = 10  # of a set
 _FEWEST = 5  # below that, places may lie closer together than _APART
@@ -65,7 +65,11 @@ class Proposal:
 
 
 def proposals(
-    partial: CoarseSurface, full: CoarseSurface, unlike: np.ndarray, choices: int = CHOICES
+    partial: CoarseSurface,
+    full: CoarseSurface,
+    unlike: np.ndarray,
+    choices: int = CHOICES,
+    given: np.ndarray = NO_ANCHORS,
 ) -> Iterator[Proposal]:
     """The proposals of every search.
 
@@ -75,16 +79,18 @@ def proposals(
         `coarse_surface.unlikeness` of both.
     choices : int
         Choices of places, with two searches each.
+    given : (k, 2) int array
+        Anchors that every proposal begins with.
     """
 
     def between(one: Proposal, other: Proposal) -> float:
         return float(full.distance[one.anchors[:, 1], other.anchors[:, 1]].mean())
 
     unlike = np.minimum(unlike, _MOST_UNLIKE)
-    for places in distinctive_places(partial, unlike, choices):
+    for places in distinctive_places(partial, unlike, choices, given[:, 0]):
         costs = unlike[places]
         for _ in range(_SEARCHES):
-            partners, cost = _searched(partial, full, places, costs)
+            partners, cost = _searched(partial, full, places, costs, given[:, 1])
             found = (
                 Proposal(np.stack([places[: len(row)], row], axis=1), total / len(row))
                 for row, total in zip(partners, cost)
@@ -94,27 +100,33 @@ def proposals(
 
 
 def distinctive_places(
-    partial: CoarseSurface, unlike: np.ndarray, choices: int = CHOICES
+    partial: CoarseSurface,
+    unlike: np.ndarray,
+    choices: int = CHOICES,
+    given: np.ndarray = NO_ANCHORS[:, 0],
 ) -> Iterator[np.ndarray]:
-    """Choices of places far apart that look like few others, each choice elsewhere."""
+    """Choices of places far apart that look like few others, each choice elsewhere.
+
+    Each begins with the (k,) places given.
+    """
     least = unlike.min(axis=1)
     look_alikes = np.exp((least[:, None] - unlike) / _TEMPERATURE).sum(axis=1)
     common = np.log(look_alikes) + least / 2 + _RIM_COST * (partial.rim < _RIM)
     gap = np.full(len(common), np.inf)  # to the places of all choices so far
     for _ in range(choices):
-        places = _far_apart(partial, common + _CROWD_COST * np.exp(-gap / _CROWD))
+        places = _far_apart(partial, common + _CROWD_COST * np.exp(-gap / _CROWD), given)
         gap = np.minimum(gap, partial.distance[places].min(axis=0))
         yield places
 
 
-def _far_apart(partial: CoarseSurface, common: np.ndarray) -> np.ndarray:
-    """(m,) places, one by one: the least common for its distance to those before."""
-    chosen: list[int] = []
-    near, apart = np.ones(len(common)), _APART
-    while len(chosen) < min(_PLACES, len(common)):
+def _far_apart(partial: CoarseSurface, common: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """(m,) places: those given, then one by one the least common for its distance to them."""
+    chosen: list[int] = given.tolist()
+    near, apart = partial.distance[chosen].min(axis=0, initial=1.0), _APART
+    while len(chosen) < min(len(given) + _PLACES, len(common)):
         far = near >= apart
         if not far.any():
-            if len(chosen) >= _FEWEST:
+            if len(chosen) >= len(given) + _FEWEST:
                 break
             apart *= 0.7  # a small piece: closer together, then
             if apart < np.finfo(np.float32).eps:
@@ -127,15 +139,19 @@ def _far_apart(partial: CoarseSurface, common: np.ndarray) -> np.ndarray:
 
 
 def _searched(
-    partial: CoarseSurface, full: CoarseSurface, places: np.ndarray, costs: np.ndarray
+    partial: CoarseSurface,
+    full: CoarseSurface,
+    places: np.ndarray,
+    costs: np.ndarray,
+    given: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(sets, m) partners and (sets,) costs, best first.
+    """(sets, m) partners and (sets,) costs, best first; those of the first places are given.
 
     Legend: b sets, n places so far, c candidates for the next one. ``seen[b, i]`` is the sum over
     the other places j of ``w_ij`` times the rotation from the direction towards j on the partial
     shape to that on the full one; if all rotations agree, its length is the sum of the weights.
     """
-    candidates = [_candidates(cost, full) for cost in costs]
+    candidates = [*given[:, None], *(_candidates(cost, full) for cost in costs[len(given) :])]
     sets, total = candidates[0][:, None], costs[0][candidates[0]]
     seen, weights = np.zeros(sets.shape, dtype=np.complex64), np.zeros(1)
     for n in range(1, len(places)):

@@ -1,4 +1,7 @@
-"""`find_anchors`: many proposals, a placement by each, the best ones kept."""
+"""`find_anchors`: many proposals, a placement by each, the best ones kept.
+
+`more_anchors` is the same beside a few anchors that are given.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nho.anchor_search.coarse_surface import CoarseSurface, unlikeness
+from nho.anchor_search.coarse_surface import NO_ANCHORS, CoarseSurface, unlikeness
 from nho.anchor_search.placements import Placement, Placer
 from nho.anchor_search.proposals import CHOICES, proposals, separated
 from nho.geometry.mesh import Mesh
@@ -16,12 +19,14 @@ from nho.geometry.surface import project
 from nho.problem.anchors import Anchors
 from nho.problem.preparation import Problem, prepare
 from nho.progress import ProgressCallback
+from nho.recipes.guided.comparable import ComparablePair
 from nho.runtime.run import Run, started
 from nho.settings import Settings
 
 COUNT = 25  # anchors that are returned
 _PLACES = 1200  # vertices of the coarse full shape; the partial one is as dense
 _FEWEST_PLACES = 300  # of the partial shape, however small a part it is
+_CHOICES_BESIDE_GIVEN = _IMPROVED_BESIDE_GIVEN = 1  # given anchors leave little to choose
 _IMPROVED = 3  # of the placements, the best ones that differ
 _ROUND_ANCHORS = 20  # in every round of improvement
 _DIFFERENT = 0.05  # mean distance between placements that differ
@@ -117,7 +122,8 @@ def searched(problem: Problem, run: Run, all_rivals: bool = False) -> SearchResu
 
     ``all_rivals``: however much worse their scores are.
     """
-    search = _Search(problem, run, np.inf if all_rivals else _CLOSE)
+    meshes = problem.partial.mesh, problem.full.mesh
+    search = _Search(*meshes, run, np.inf if all_rivals else _CLOSE)
     ratio = problem.partial.mesh.area / problem.full.mesh.area
     found = None
     unit = _plausible_unit(ratio)
@@ -132,15 +138,27 @@ def searched(problem: Problem, run: Run, all_rivals: bool = False) -> SearchResu
     return search.at(best.scale)
 
 
+def more_anchors(pair: ComparablePair, run: Run) -> np.ndarray:
+    """(k, 2) vertices: the anchors of a pair, and further ones that agree with them."""
+    search = _Search(pair.partial, pair.full, run, 1.0, pair.distances.anchors)
+    found = search.at(1.0, _CHOICES_BESIDE_GIVEN, _IMPROVED_BESIDE_GIVEN)
+    pairs = found.placer.good_places(found.best, COUNT)
+    return np.stack(
+        [found.partial.vertex[pairs[:, 0]], _partners(found, found.best, pairs, pair.full)], axis=1
+    )
+
+
 class _Search:
     """Places the partial shape on the full one, at any scale."""
 
-    def __init__(self, problem: Problem, run: Run, close: float) -> None:
+    def __init__(
+        self, partial: Mesh, full: Mesh, run: Run, close: float, given: np.ndarray = NO_ANCHORS
+    ) -> None:
         self._close = close  # times the best score, within which a rival is kept
         self._kind, self._run = run.settings.recipe.laplacian, run
         with run.stage("survey"):
-            self._full = CoarseSurface.of(problem.full.mesh, _PLACES, self._kind)
-        self._partial = problem.partial.mesh
+            self._full = CoarseSurface.of(full, _PLACES, self._kind, given[:, 1])
+        self._partial, self._given = partial, given
 
     def roughly(self, scales: np.ndarray) -> list[SearchResult]:
         """One choice of places at each scale, nothing improved."""
@@ -159,13 +177,16 @@ class _Search:
         """Propose, place and improve some at one scale; ``choices`` are those of `proposals`."""
         mesh, full, pool = self._partial.scaled(scale), self._full, self._run.pool
         share = min(1.0, mesh.area / full.mesh.area)
-        partial = CoarseSurface.of(mesh, max(_FEWEST_PLACES, round(_PLACES * share)), self._kind)
+        count = max(_FEWEST_PLACES, round(_PLACES * share))
+        partial = CoarseSurface.of(mesh, count, self._kind, self._given[:, 0])
+        places = [of.places(self._given[:, column]) for column, of in enumerate((partial, full))]
+        given = np.stack(places, axis=1)
         # Bodies bulge outwards: a surface that does not, beside one that does, is inside out.
-        if partial.bulge * full.bulge < 0:
+        if not len(given) and partial.bulge * full.bulge < 0:
             partial = partial.flipped()
         unlike = unlikeness(partial, full)
-        placer = Placer(partial, full, unlike)
-        sets = [each.anchors for each in proposals(partial, full, unlike, choices)]
+        placer = Placer(partial, full, unlike, given)
+        sets = [each.anchors for each in proposals(partial, full, unlike, choices, given)]
         placed = self._placed(placer, sets)
         best = separated(placed, placer.between, _DIFFERENT, improve) if improve else []
         improved = pool.together(
@@ -212,13 +233,19 @@ def _anchors(problem: Problem, found: SearchResult, placement: Placement, count:
     """A placement as anchors between the meshes as given."""
     pairs = found.placer.good_places(placement, count)
     at = problem.partial.given_of_solver[found.partial.vertex[pairs[:, 0]]]
-    # Coarse triangles lie a little beside the surface.
-    places = placement.points[pairs[:, 0]].positions(found.full.mesh)
-    nearest = project(problem.full.mesh, places)[0].nearest_vertex(problem.full.mesh)
-    to = problem.full.given_of_solver[nearest]
+    to = problem.full.given_of_solver[_partners(found, placement, pairs, problem.full.mesh)]
     shapes = problem.partial.given, problem.full.given
     anchors = Anchors.from_vertices(*shapes, np.stack([at, to], axis=1), source=_SOURCE)
     return replace(anchors, notes=tuple(_notes(found, len(pairs))))
+
+
+def _partners(
+    found: SearchResult, placement: Placement, pairs: np.ndarray, full: Mesh
+) -> np.ndarray:
+    """(k,) vertices of the full shape where some places come to lie."""
+    # Coarse triangles lie a little beside the surface.
+    places = placement.points[pairs[:, 0]].positions(found.full.mesh)
+    return project(full, places)[0].nearest_vertex(full)
 
 
 def _notes(found: SearchResult, count: int) -> list[str]:

@@ -23,7 +23,8 @@ from nho.problem.result import HAS_PARTNER, MatchResult
 from nho.problem.solution import Solution, Solver, status_of
 from nho.progress import ProgressCallback
 from nho.recipes import paper
-from nho.recipes.guided import recipe as guided
+from nho.recipes.guided import recipe as guided_recipe
+from nho.recipes.guided.comparable import ComparablePair
 from nho.runtime.run import Run, started
 from nho.settings import GuidedRecipe, PaperRecipe, Settings, preset
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:  # imported when it is asked for: most matches need none of it
     from nho.shapes.space import ShapeSpace
 
 DOUBTFUL_SURFACE = "doubtful: points may be joined across gaps"  # status of such a result
-SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided.solve}
+SOLVERS: dict[type, Solver] = {PaperRecipe: paper.solve, GuidedRecipe: guided_recipe.solve}
 
 
 def match(
@@ -85,7 +86,8 @@ def match(
             with run.clock.time("prepare"):
                 guided = isinstance(recipe, GuidedRecipe)
                 problem = prepare(*meshes, anchors, keep_loose=guided).with_warnings(warnings)
-            solution = solve_at_size(problem, solving, diagnosing(solver))
+            seeking = with_more_anchors if guided else solver
+            solution = solve_at_size(problem, solving, diagnosing(seeking))
             placed = second_opinion(Placed(problem, solution), meshes, solving, solver)
         with run.clock.time("carrying"):
             if isinstance(recipe, GuidedRecipe) and recipe.rigid:
@@ -120,6 +122,17 @@ def _with_doubts(result: MatchResult, doubts: list[str]) -> MatchResult:
         status=status_of([DOUBTFUL_SURFACE, *others]),
         warnings=(*doubts, *result.warnings),
     )
+
+
+def with_more_anchors(problem: Problem, run: Run) -> Solution:
+    """The guided recipe, which seeks further anchors where those given are few."""
+
+    def propose(pair: ComparablePair, run: Run) -> np.ndarray:
+        from nho.anchor_search.search import more_anchors
+
+        return more_anchors(pair, run)
+
+    return guided_recipe.solve(problem, run, propose)
 
 
 def diagnosing(solver: Solver) -> Solver:

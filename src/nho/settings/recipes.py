@@ -105,7 +105,7 @@ class GuidedRecipe(Recipe):
     many_anchors: int = 13  # from here on no second look is taken: it would change nothing
     look_again_below: float = 0.85  # mean confidence that is high enough without second looks
     seek_vertices: int = 2000  # of coarse surfaces that few anchors are solved on first; 0 = none
-    own_anchors: int = 25  # of a second look, from what lies well at the first; 0 = none
+    own_anchors: int = 25  # of a second look, from what lies well or a search; 0 = none
     gain_needed: float = 0.02  # a pose must be less distorted by this share to take another's place
 
 

@@ -118,6 +118,11 @@ def score_of(found: np.ndarray | None) -> float:
     return 0.0 if found is None else float(found[: len(_WEIGHTS)] @ _WEIGHTS)
 
 
+def doubtful_by_itself(score: float) -> bool:
+    """Whether strain and relief would put a surface of some score in doubt, whatever led there."""
+    return score + _CONSTANT < 0
+
+
 def gain_in_score(share: float) -> float:
     """By how much the score rises if strain falls by a share and nothing else changes."""
     return float(_WEIGHTS[0] * np.log(1 - share)) if share < 1 else np.inf

@@ -10,9 +10,10 @@
    bent as well; the pose that is likeliest to lie right is kept (`second_looks`). As in the paper,
    map and operator help each other: what the bent surface covers is evidence for the neural field,
    the field is the potential of a Hamiltonian, and its eigenfunctions are coordinates in which
-   another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself. With
-   many anchors bending has nothing left to mend, and nothing is proposed. With few, or found
-   ones, all this is done between coarse surfaces first (`seeking`).
+   another map is proposed (`spectral_proposal`). And what lies well becomes anchors itself, or
+   others are searched for beside those given. With many anchors bending has nothing left to mend,
+   and nothing is proposed. With few, or found ones, all this is done between coarse surfaces
+   first (`seeking`).
 4. What has no partner on the full shape is found (`overlap`, `foreign_matter`), if wanted by fields
    on both shapes (`two_regions`), and the rest is bent without it. Anchors that alone claim a
    partner for a part are named (`lone_anchors`).
@@ -49,6 +50,7 @@ from nho.recipes.guided.placement import (
     doubts_of,
     placement_signals,
 )
+from nho.recipes.guided.second_looks import Propose
 from nho.recipes.guided.seeking import sought
 from nho.recipes.guided.settling import settled
 from nho.recipes.guided.two_regions import TwoRegions
@@ -61,11 +63,14 @@ _WORTH_BENDING = 0.01  # share of the area without a partner from which the rest
 _REACH, _REACH_ANEW = 0.5, 0.25
 
 
-def solve(problem: Problem, run: Run) -> Solution:
-    """Region, map and confidence from distances, bending and operator in turn."""
+def solve(problem: Problem, run: Run, propose: Propose | None = None) -> Solution:
+    """Region, map and confidence from distances, bending and operator in turn.
+
+    ``propose`` finds further anchors where those given are few.
+    """
     check_size(problem.partial.mesh, problem.full.mesh)
     recipe = run.recipe(GuidedRecipe)
-    looks = sought(problem, run)
+    looks = sought(problem, run, propose)
     pair, bending, curvatures = looks.pair, looks.bending, looks.curvatures
     partial, full, laplacians = pair.partial, pair.full, looks.laplacians
     with run.clock.time("overlap"):

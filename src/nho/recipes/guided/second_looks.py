@@ -1,15 +1,18 @@
 """Further maps, each bent as well, and kept if it makes a right place likelier.
 
-Bending is local: a limb that slid onto the other leg stays there. Two ways see the map as a whole:
+Bending is local: a limb that slid onto the other leg stays there. Three ways see the map as a
+whole:
 
 - the learned operator, in whose spectral coordinates another map is proposed
   (`spectral_proposal`);
 - anchors of one's own: what lies well is trusted more than what is strained, so the most trusted
-  places become anchors, and tell where the strained ones belong.
+  places become anchors, and tell where the strained ones belong;
+- a search for further anchors, where the surface looks misplaced all the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,15 +22,21 @@ from nho.geometry.sampling import sample_vertices
 from nho.geometry.spectrum import Laplacian
 from nho.problem.preparation import Problem
 from nho.problem.solution import Curve
-from nho.recipes.guided.comparable import normalise_pair
+from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.confidence import confidence, signals
 from nho.recipes.guided.first_pose import FirstPose, Pose, first_pose
-from nho.recipes.guided.placement import gain_in_score, placement_score, strain
+from nho.recipes.guided.placement import (
+    doubtful_by_itself,
+    gain_in_score,
+    placement_score,
+    strain,
+)
 from nho.recipes.guided.spectral_proposal import SpectralProposal
 from nho.recipes.guided.starts import Curvatures
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
 
+Propose = Callable[[ComparablePair, Run], np.ndarray]  # given anchors and more, (k, 2) vertices
 _SHARES = (0.3, 0.6)  # of the places, the most trusted ones, that become anchors; one a look
 RESTART = 2  # gentle phases after a proposal
 _SMOOTHING = 60  # rounds of averaging of the distortion that confidence is computed from
@@ -40,6 +49,8 @@ class SecondLooks:
     ----------
     laplacians : pair of Laplacian
         Of the partial and the full shape.
+    propose : callable, optional
+        Finds further anchors that agree with the given ones.
 
     Attributes
     ----------
@@ -64,9 +75,11 @@ class SecondLooks:
         laplacians: tuple[Laplacian, Laplacian],
         curvatures: Curvatures | None,
         run: Run,
+        propose: Propose | None = None,
     ) -> None:
         self._problem, self.pair, self.bending = problem, first.pair, first.bending
         self.laplacians, self.curvatures, self._run = laplacians, curvatures, run
+        self._propose = propose
         self._recipe = run.recipe(GuidedRecipe)
         self.pose, self.course = first.pose, first.course
         self.proposed: np.ndarray | None = None
@@ -79,6 +92,7 @@ class SecondLooks:
         """By the operator where anchors are few, by own anchors where they are few or found.
 
         None where the first pose is sure, or many anchors were marked: nothing would be gained.
+        Further anchors are searched for where strain and relief still put the pose in doubt.
         """
         recipe = self._recipe
         few = len(self.pair.distances.anchors) < recipe.many_anchors
@@ -89,11 +103,16 @@ class SecondLooks:
         self.curves["looks"] = [{"score": self._score}]
         if few and recipe.rounds and recipe.coordinates != "none":
             self._by_operator()
-        if recipe.own_anchors:
-            for number, share in enumerate(_SHARES, start=1):
-                with self._run.stage(f"look {number}", part_of="bending") as stage:
-                    self._by_own_anchors(share)
-                    stage.step(self._score)
+        if not recipe.own_anchors:
+            return
+        for number, share in enumerate(_SHARES, start=1):
+            with self._run.stage(f"look {number}", part_of="bending") as stage:
+                self._by_own_anchors(share)
+                stage.step(self._score)
+        if few and self._propose is not None and self._in_doubt():
+            with self._run.stage("search") as stage:
+                self._by_anchors(self._propose(self.pair, self._run.quiet()))
+                stage.step(self._score)
 
     def signals(self, partner: np.ndarray | None = None) -> np.ndarray:
         """(n_partial, 5) what confidence in the pose is computed from.
@@ -113,6 +132,10 @@ class SecondLooks:
 
     def _trust(self) -> np.ndarray:
         return confidence(self.signals(), self._recipe.pin_anchors)
+
+    def _in_doubt(self) -> bool:
+        """Whether the pose would be in doubt if nothing were known of the anchors."""
+        return self.curvatures is not None and doubtful_by_itself(self._score)
 
     def _score_of(self, pose: Pose) -> float:
         pair = self.pair
@@ -151,15 +174,20 @@ class SecondLooks:
 
     def _by_own_anchors(self, share: float) -> None:
         """Bend by given anchors and the most trusted places of the present pose."""
-        pair, pinned = self.pair, self._recipe.pin_anchors
+        pair = self.pair
         trust = self._trust()
         trusted = np.flatnonzero(trust >= np.quantile(trust, 1 - share))
         count = min(self._recipe.own_anchors, len(trusted))
         places = sample_vertices(pair.partial, count, candidates=trusted)
         anchors = np.stack([places, self.pose.points[places].nearest_vertex(pair.full)], axis=1)
-        if pinned:
+        if self._recipe.pin_anchors:
             given = pair.distances.anchors
             anchors = np.concatenate([given, anchors[~np.isin(places, given[:, 0])]])
+        self._by_anchors(anchors)
+
+    def _by_anchors(self, anchors: np.ndarray) -> None:
+        """Bend by (k, 2) anchors of one's own, then as the given ones allow."""
+        pair = self.pair
         # What one takes from a map is a little off, and may contradict itself: pin nothing, and
         # leave out what does.
         run = self._run.quiet().with_settings(self._run.settings.replace(pin_anchors=False))
@@ -174,6 +202,7 @@ class SecondLooks:
         pose = first_pose(own, self.curvatures, run).pose
         target = pose.points.nearest_vertex(pair.full)
         start = self.bending.images(target)
+        pinned = self._recipe.pin_anchors
         self._considered(self._bent(target) if pinned else replace(pose, start=start))
 
     def _bent(self, target: np.ndarray) -> Pose:

@@ -18,7 +18,7 @@ from nho.problem.preparation import Problem
 from nho.recipes.guided.bending import Bending
 from nho.recipes.guided.comparable import ComparablePair, normalise_pair
 from nho.recipes.guided.first_pose import FirstPose, Pose, first_pose
-from nho.recipes.guided.second_looks import RESTART, SecondLooks
+from nho.recipes.guided.second_looks import RESTART, Propose, SecondLooks
 from nho.recipes.guided.starts import Curvatures
 from nho.runtime.run import Run
 from nho.settings import GuidedRecipe
@@ -26,16 +26,16 @@ from nho.settings import GuidedRecipe
 _CLEARLY_FINER = 1.5  # times the vertices of a coarse surface, from which on one is made
 
 
-def sought(problem: Problem, run: Run) -> SecondLooks:
+def sought(problem: Problem, run: Run, propose: Propose | None = None) -> SecondLooks:
     """The likeliest pose, and what it was found with."""
     if not _on_coarse(problem, run.recipe(GuidedRecipe)):
-        return _sought_directly(problem, run)
+        return _sought_directly(problem, run, propose)
     try:
         with run.stage("coarsening"):
             coarse = coarse_pair(problem, run.recipe(GuidedRecipe).seek_vertices, run.pool)
     except InputError:  # an anchor is on a part too small for a coarse surface
-        return _sought_directly(problem, run)
-    found = _sought_directly(coarse.problem, run)
+        return _sought_directly(problem, run, propose)
+    found = _sought_directly(coarse.problem, run, propose)
     return _carried(problem, coarse, found, run.quiet())
 
 
@@ -48,11 +48,12 @@ def _on_coarse(problem: Problem, recipe: GuidedRecipe) -> bool:
     return most > _CLEARLY_FINER * recipe.seek_vertices
 
 
-def _sought_directly(problem: Problem, run: Run) -> SecondLooks:
+def _sought_directly(problem: Problem, run: Run, propose: Propose | None) -> SecondLooks:
     with run.stage("distances"):
         pair = normalise_pair(problem, run.recipe(GuidedRecipe), run.pool)
         laplacians, curvatures = _laplacians_and_relief(pair, run)
-    looks = SecondLooks(problem, first_pose(pair, curvatures, run), laplacians, curvatures, run)
+    first = first_pose(pair, curvatures, run)
+    looks = SecondLooks(problem, first, laplacians, curvatures, run, propose)
     looks.take()
     return looks
 
