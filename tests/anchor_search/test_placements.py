@@ -57,6 +57,15 @@ def test_good_places_are_as_many_as_asked_for_and_off_the_rim(placer, right, of_
     np.testing.assert_array_equal(anchors[:, 1], right.image[anchors[:, 0]])
 
 
+def test_a_piece_with_given_anchors_everywhere_has_no_place_for_others(
+    right, of_piece, of_whole, unlike, piece
+):
+    everywhere = np.arange(of_piece.mesh.n_vertices)
+    given = np.stack([everywhere, piece.vertex_of_parent], axis=1)
+    placer = Placer(of_piece, of_whole, unlike, given)
+    np.testing.assert_array_equal(placer.good_places(right, len(given) + 5), given)
+
+
 def test_given_anchors_stay_and_nothing_near_them_becomes_another(
     right, of_piece, of_whole, unlike
 ):

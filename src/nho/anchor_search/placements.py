@@ -125,6 +125,8 @@ class Placer:
             to_given = self._partial.distance[self._given[:, 0]].min(axis=0)
             good = good[to_given[good] > _AROUND]
         count = min(count - len(self._given), len(good))
+        if not count:  # a small piece: everything is near a given anchor
+            return self._given
         places = sample_vertices(self._partial.mesh, count, candidates=good)
         return np.concatenate([self._given, np.stack([places, placement.image[places]], axis=1)])
 
