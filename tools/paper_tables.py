@@ -141,7 +141,8 @@ def further(method: str, dataset: str, metrics: Sequence[str]) -> list[list[str]
     key, words = FURTHER.get(method, ("", ""))
     if not pairs(table="main", dataset=dataset, method=key):
         return []
-    return [alone(key, words, dataset, metrics)]
+    name, *ours = alone(key, words, dataset, metrics)
+    return [[name, *scale_free(method, ours)]]
 
 
 def region_table(dataset: str) -> str:
