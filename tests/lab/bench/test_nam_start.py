@@ -55,3 +55,4 @@ def test_starts_are_compared_pair_by_pair(asked, tmp_path):
     )
     assert "That starting at 5 lowers the error holds here" in table.note
     assert "That starting at 15 lowers the error is open here" in table.note
+    assert "lowers the error of a pair holds here (error ×100 -0.67" in table.note

@@ -56,6 +56,14 @@ def report(request: StudyRequest, rows: list[ResultRow], folder: Path) -> Findin
         sections.append(Section(f"{number} anchors", tuple(errors), ("low", "low", "")))
         lower = Claim(f"starting at {number} lowers the error", ERROR, "falls")
         words.append(lower.judged(chosen(of_number, changes=""), _early(of_number, number)))
+    # Every number of anchors has a setting of its own; here they are trials of one pair.
+    early = [
+        {**row, "changes": ""}
+        for number in ANCHORS
+        for row in _early(chosen(rows, anchors=str(number)), number)
+    ]
+    lower = Claim("starting at as many as anchors lowers the error of a pair", ERROR, "falls")
+    words.append(lower.judged(chosen(rows, changes=""), early))
     table = Table(
         "nam-start",
         f"Where NAM starts with fewer than 20 anchors: {TITLES[ERROR]} of preset {METHOD}",
