@@ -91,8 +91,8 @@ def bench_command(
         str,
         typer.Option(
             "--seeds",
-            help="Seeds, comma-separated (studies ablation, readings and parts; speed case "
-            "same-result); default: 0, for readings 0,1,2.",
+            help="Seeds, comma-separated (studies ablation, readings, nam-start and parts; speed "
+            "case same-result); default: 0, for readings 0,1,2.",
         ),
     ] = "",
     jobs: Annotated[

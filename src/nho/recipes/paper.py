@@ -13,7 +13,8 @@ A_H(t) are the pairs that the operator is fitted to, A_C(t) those that align the
 and the same set A(t), unless they come from features (App. C, Eq. 23 and 25). M is the partial
 shape, N the full one; s = soft indicator of the region on N, tau = barrier,
 H = Delta + tau (1 - s), psi = its eigenfunctions, phi = Dirichlet eigenfunctions of M; all in units
-in which N has area one.
+in which N has area one. To the letter psi are those of the reduced H (Eq. 15, setting
+``readout_operator=reduced``); preset ``paper`` takes those of H on the mesh, see docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ class PaperRecipe(Recipe):
     loss_operator: Operator = "reduced"  # operator whose eigenpairs enter the loss
 
     # Reciprocal refinement (Sec. 4.2)
-    readout_operator: Operator = "sparse"  # eigenpairs for support, alignment and refinement
+    readout_operator: Operator = "sparse"  # eigenpairs of support, map, refinement; paper: reduced
     support_threshold: float = 0.01  # eta: in the region where energy > eta * mu_1
     distortion_neighbours: int = 30  # of a partial vertex in the local mapping distortion (LMD)
     distortion_front: int = 120  # nearest vertices on the full shape, where their images are sought

@@ -42,7 +42,8 @@ class Claim:
         then, now = (per_pair(pooled(rows), self.column) for rows in (before, after))
         gap = paired_difference(now, then)
         if gap.pairs < _FEWEST:
-            return f"That {self.text} cannot be judged here: {gap.pairs} pairs are too few."
+            few = "1 pair is" if gap.pairs == 1 else f"{gap.pairs} pairs are"
+            return f"That {self.text} cannot be judged here: {few} too few."
         places = digits(self.column)
         shown = (
             f"{TITLES.get(self.column, self.column)} {gap.mean:+.{places}f}, 95 % interval "
