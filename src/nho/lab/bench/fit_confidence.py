@@ -27,6 +27,7 @@ from nho.lab.bench.figures.plotstyle import save
 from nho.lab.bench.scores import RISK_COVERAGES, reliability, risk_at_coverages, risk_half
 from nho.lab.bench.studies import StudyRequest
 from nho.pipeline.automatic_anchors import AUTO, found_rivals
+from nho.pipeline.matching import with_more_anchors
 from nho.pipeline.multiresolution import solve_at_size
 from nho.pipeline.rivals import Placed, solved_by_found
 from nho.problem.preparation import prepare
@@ -90,7 +91,7 @@ def _placed(pair: AnnotatedPair, anchors: int) -> tuple[Placed, np.ndarray]:
             return solved_by_found(rivals, meshes, [], run, guided.solve)[0], pair.annotated
         marked = pair.anchors(anchors)
         problem = prepare(*meshes, marked, keep_loose=True)
-        solution = solve_at_size(problem, run, guided.solve)
+        solution = solve_at_size(problem, run, with_more_anchors)
         return Placed(problem, solution), pair.judged(marked)
 
 

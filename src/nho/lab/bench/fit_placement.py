@@ -25,6 +25,7 @@ from nho.errors import NhoError
 from nho.geometry.mesh import Mesh
 from nho.lab.bench.datasets import FAMILIES, AnnotatedPair
 from nho.lab.bench.studies import StudyRequest
+from nho.pipeline.matching import with_more_anchors
 from nho.pipeline.multiresolution import solve_at_size
 from nho.problem.anchors import Anchors
 from nho.problem.preparation import prepare
@@ -102,7 +103,7 @@ def tried(
     """Match, and see whether most matches are right."""
     problem = prepare(pair.partial, full, anchors)
     with started(Settings().replace(pin_anchors=marked), None) as run:
-        solution = solve_at_size(problem, run, guided.solve)
+        solution = solve_at_size(problem, run, with_more_anchors if marked else guided.solve)
     assert solution.placement is not None
     right = False
     if full is pair.full:
