@@ -41,8 +41,7 @@ class Validation:
     distance : (n,) float array
         Mahalanobis distance of the scores, per component.
     inflation : float
-        Scores from half of a shape, or from part fits if there are any, are off by this factor more
-        than their covariance says.
+        Scores from half of a shape are off by this factor more than their covariance says.
     position_inflation : float
         The same for positions of hidden vertices, predicted from part fits if there are any.
     own : float
@@ -142,10 +141,6 @@ def validated(
                 gaps.append(errors[i, q] / np.sqrt(_share(part.variance, hidden)))
             elif i in parts:
                 gaps.append(_gap(judge, shape, known, parts[i]))
-            if parts and i not in parts:
-                continue
-            if i in parts:  # errors of the map are in it
-                part = judge.posterior(parts[i].positions, parts[i].weights)
             off = (part.scores - whole.scores) ** 2
             ratios.append(float(np.median(off / np.diag(part.covariance))))
     inflation = float(np.sqrt(max(np.median(ratios) / 0.455, 1.0)))  # 0.455: median of chi^2 with 1
