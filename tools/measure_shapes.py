@@ -109,6 +109,8 @@ def faces(data: Path, store: Path) -> None:
     names = [path.stem for path in heads]
     limit = np.mean([nearest(name, names, stored, full) for name in names])
     print(f"the nearest that heads of others make, all known: {limit:.2f}", flush=True)
+    for train, left_out in (("half_25", False), ("whole_25", True)):
+        same_people(names, stored, train, full, left_out)
     people = sorted({name[:4] for name in names})
     for train, count in (("whole_25", 16), ("whole_25", None), ("half_25", None)):
         spaces = {of: face_space(of, names, stored, train, full, count) for of in people}
@@ -130,6 +132,49 @@ def faces(data: Path, store: Path) -> None:
                 f"stretches {100 * taken:.0f} % of {len(some)} scans less",
                 flush=True,
             )
+
+
+def same_people(
+    names: list[str],
+    stored: dict[tuple[str, str], Stored],
+    train: str,
+    full: Mesh,
+    left_out: bool,
+) -> None:
+    """Missing halves by a space of all scans, or of all others, of the same people."""
+    rows = []
+    every = None if left_out else fitted_space(names, stored, train, full, 16)
+    for name in names:
+        others = [other for other in names if other != name]
+        space = every or fitted_space(others, stored, train, full, 16)
+        rows.append(completed(space, stored[name, "half_25"], full))
+    mean, _, model, exact, one, two = np.mean(rows, axis=0)
+    print(
+        f"space of {'all other' if left_out else 'all'} scans, {train}, 16 components: missing "
+        f"half off by {mean:.2f} (mean), {model:.2f} (space), {exact:.2f} (space, exact fits), "
+        f"{model / mean:.2f} of the mean's; errors hold for {100 * one:.0f} and {100 * two:.0f} %",
+        flush=True,
+    )
+
+
+def fitted_space(
+    names: list[str],
+    stored: dict[tuple[str, str], Stored],
+    train: str,
+    full: Mesh,
+    components: int,
+) -> nho.ShapeSpace:
+    """The space of some faces, as `nho shapes --symmetric --individuals _` makes it."""
+    fits = [stored[name, train] for name in names]
+    return nho.ShapeSpace.fit(
+        np.stack([each["positions"] for each in fits]),
+        full,
+        np.stack([each["weights"] for each in fits]),
+        names,
+        components,
+        symmetry=find_symmetry(full),
+        groups=[name[:4] for name in names],
+    )
 
 
 def face_space(

@@ -1,7 +1,7 @@
-"""The tutorial on shapes, step by step, with generated scans."""
+"""The tutorial on shapes, as it is written: its forty scans, its commands, its plot."""
 
-import json
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -10,67 +10,59 @@ from typer.testing import CliRunner
 
 import nho
 from nho.cli.app import app
-from nho.geometry.alignment import random_rotation
-from nho.geometry.synthetic import cut_by_plane
-from tests.shapes.family import TEMPLATE, shape_of
+from nho.io.landmarks import read_landmarks, read_specimens
 
-TUTORIAL = Path(__file__).parents[2] / "docs/tutorials/shapes.md"
-
-
-def run(*arguments):
-    outcome = CliRunner().invoke(app, [*map(str, arguments)])
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.stdout
+PAGE = (Path(__file__).parents[2] / "docs/tutorials/shapes.md").read_text(encoding="utf-8")
+SCANS, *BLOCKS = re.findall(r"```python.*?\n(.*?)```", PAGE, re.DOTALL)
+COMMANDS = re.findall(r"^nho .*$", PAGE, re.MULTILINE)
 
 
-def write_scan(folder, name, random, first, second):
-    """A scan of 70 % of a shape, in another pose, and its anchors to the template."""
-    whole = TEMPLATE.moved(shape_of(first, second))
-    cut = cut_by_plane(whole, random.normal(size=3), keep_area=0.7)
-    scan = cut.mesh.moved(cut.mesh.vertices @ random_rotation(random).T)
-    scan.write(folder / f"{name}.ply")
-    rows = np.linspace(0, scan.n_vertices - 1, 10).astype(int)
-    pairs = [f"{row},{cut.vertex_of_parent[row]}" for row in rows]
-    (folder / f"{name}.csv").write_text("\n".join(["partial,full", *pairs]) + "\n")
-
-
-@pytest.mark.slow
-def test_from_scans_to_a_plot_and_the_next_scan(tmp_path):
-    random = np.random.default_rng(2)
-    TEMPLATE.write(tmp_path / "template.ply")
-    truth = random.normal(size=(7, 2))
-    lines = ["partial,full,anchors,name"]
-    for number, coordinates in enumerate(truth):
-        write_scan(tmp_path, f"a{number}", random, *coordinates)
-        lines.append(f"a{number}.ply,template.ply,a{number}.csv,a{number}")
-    (tmp_path / "pairs.csv").write_text("\n".join(lines) + "\n")
-    write_scan(tmp_path, "new", random, 1.0, -1.0)
-
-    run("batch", tmp_path / "pairs.csv", "--out", tmp_path / "results", "--jobs", 1, "--quiet")
-    review = tmp_path / "review.html"
-    run("review", tmp_path / "results", "--no-cycles", "--out", review, "--jobs", 1, "--quiet")
-    assert review.read_text().count("data:image/png") == 7
-    out = tmp_path / "shapes"
-    run("shapes", tmp_path / "results", "--slide", "--out", out, "--jobs", 1, "--quiet")
-
-    space = nho.ShapeSpace.load(out)
-    design = np.c_[np.ones(7), truth]
-    left = (
-        space.scores[:, :2] - design @ np.linalg.lstsq(design, space.scores[:, :2], rcond=None)[0]
-    )
-    assert (left**2).sum() < 0.5 * ((space.scores[:, :2] - space.scores[:, :2].mean(0)) ** 2).sum()
-
-    new = [tmp_path / "new.ply", tmp_path / "template.ply"]
-    model = ["--model", out, "--quiet", "--json"]
-    told = json.loads(
-        run("match", *new, "--anchors", tmp_path / "new.csv", *model, "--out", tmp_path / "new")
-    )
-    assert any("the shape space of 7 shapes" in note for note in told["notes"])
-    whole = tmp_path / "new_whole.ply"
-    told = json.loads(run("complete", *new, "--result", tmp_path / "new", *model, "--out", whole))
-    assert 50 < told["measured_percent"] < 90 and told["largest_uncertainty"] > 0
+def run(command):
+    outcome = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert outcome.exit_code == 0, f"{command}\n{outcome.output}"
+    return outcome.output
 
 
 def test_every_command_of_the_tutorial_is_one_that_exists():
-    commands = re.findall(r"^nho (\w+) .*$", TUTORIAL.read_text(), re.MULTILINE)
-    assert commands == ["batch", "review", "shapes", "match", "complete"]
+    named = [command.split()[1] for command in COMMANDS]
+    assert named == ["batch", "review", "shapes", "match", "complete"]
+
+
+def test_the_scans_of_the_tutorial_are_forty_incomplete_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(SCANS, "forty.py", "exec"), {})  # noqa: S102
+    assert len((tmp_path / "forty/pairs.csv").read_text().splitlines()) == 41
+    template = nho.Mesh.read(tmp_path / "forty/template.ply")
+    shares = []
+    for path in sorted((tmp_path / "forty/scans").glob("a*.ply")):
+        scan = nho.Mesh.read(path)
+        shares.append(scan.area / (1e6 * template.area))
+        marks = read_landmarks(path.with_suffix(".mrk.json"))
+        assert 5 <= marks.defined.sum() <= 30 and marks.on(scan)[1].max() < 1e-3 * scan.diagonal
+    assert len(shares) == 40 and min(shares) > 0.3 and np.median(shares) < 0.8
+
+
+@pytest.mark.slow
+def test_from_forty_scans_to_a_plot_and_the_next_scan(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(SCANS, "forty.py", "exec"), {})  # noqa: S102
+    monkeypatch.chdir(tmp_path / "forty")
+    batch, review, shapes, match, complete = COMMANDS
+    assert "40 of 40 pairs ok" in run(f"{batch} --jobs 1")
+    run(f"{review} --jobs 1")
+    assert Path("review.html").read_text(encoding="utf-8").count("data:image/png") == 40
+    run(f"{shapes} --jobs 1")
+    marks = read_specimens(Path("shapes/landmarks.csv"))
+    assert marks.positions.shape == (40, 30, 3) and np.isnan(marks.positions).any()
+
+    variables: dict[str, object] = {}
+    for block in BLOCKS:
+        exec(compile(block, "shapes.md", "exec"), variables)  # noqa: S102
+    assert Path("scores.png").stat().st_size > 5_000
+    left, truth = variables["left"], variables["truth"]
+    assert (1 - left.var(axis=0) / truth.var(axis=0)).min() > 0.7
+
+    assert "the shape space of 40 shapes" in run(match)
+    run(complete)
+    assert nho.Mesh.read(Path("new_whole.ply")).n_vertices >= 2000

@@ -16,6 +16,7 @@ from nho.shapes.component_fit import extended, fit_components
 from nho.shapes.components import Components, Posterior
 from nho.shapes.given_shapes import PartFit, checked_parts, checked_shapes, spread_vertices
 from nho.shapes.mirror_images import with_mirror_images
+from nho.shapes.missing_parts import deformations, whole_shapes, with_missing_parts
 from nho.shapes.procrustes import Pose, pose_onto, procrustes_mean
 from nho.shapes.smooth_field import SmoothField
 from nho.shapes.stored import (
@@ -138,15 +139,19 @@ class ShapeSpace:
         mean = procrustes_mean(few, few_known, shares, corners)
         plane = _plane_on(pose_onto(corners, mean, shares), symmetry)
         smooth = SmoothField.on(mean, plane)
-        model = fit_components(few, few_known, mean, shares, count, smooth=smooth)
+        inferred = deformations(few, few_known, mean, smooth)
+        filled, trust = with_missing_parts(inferred, few, few_known)
+        model = fit_components(filled, trust, mean, shares, count, smooth=smooth)
         some_parts = checked_parts(parts, names, rows, template.n_vertices)
         own = list(groups if groups is not None else range(len(shapes)))
         together = own * (len(few) // len(own))  # a shape and its mirror image
-        validation = validated(model, few, few_known, together, some_parts).of_first(len(shapes))
+        validation = validated(model, few, few_known, together, some_parts, inferred=inferred)
+        validation = validation.of_first(len(shapes))
         kept = components or max(validation.components, min(2, count))
         if kept < len(model.modes):
-            model = fit_components(few, few_known, model.mean, shares, kept, start=model)
-        model = extended(model, rows, *learnt, template.vertices, areas)
+            model = fit_components(filled, trust, model.mean, shares, kept, start=model)
+        whole = whole_shapes(inferred, learnt, filled, rows, template)
+        model = extended(model, rows, *whole, template.vertices, areas)
         plane = _plane_on(pose_onto(template.vertices, model.mean, areas), symmetry)
         model = validation.with_noise(replace(model, smooth=SmoothField.on(model.mean, plane)))
         judge = model.at(rows)

@@ -22,6 +22,7 @@ from nho.geometry.mesh import FloatArray
 from nho.shapes.component_fit import fit_components, share_of_noise
 from nho.shapes.components import Components, Posterior
 from nho.shapes.given_shapes import PartFit
+from nho.shapes.missing_parts import Deformations, with_missing_parts
 
 _FEW, _MANY = 30, 300  # shapes: each is left out alone, in tenths, in thirds
 _ITERATIONS = 5  # from the components of all shapes
@@ -92,11 +93,13 @@ def validated(
     groups: Sequence[object] | None = None,
     parts: Mapping[int, PartFit] = MappingProxyType({}),
     seed: int = 0,
+    inferred: Deformations | None = None,
 ) -> Validation:
     """Leave out each of (n, p, 3) shapes with (n, p) weights, or many at a time of many.
 
     Shapes of one group, such as scans of the same individual, are left out together. ``parts`` are
-    fits to parts of the scans, by row.
+    fits to parts of the scans, by row. ``inferred`` is what missing parts were inferred by; it is
+    learnt again from those that are not left out.
     """
     n, q = len(shapes), len(model.modes)
     folds = _folds(groups if groups is not None else range(n))
@@ -105,9 +108,8 @@ def validated(
     for left_out in folds:
         rest = np.setdiff1d(np.arange(n), left_out)
         count = min(q, len(rest) - 1)
-        others = fit_components(
-            shapes[rest], weights[rest], model.mean, model.areas, count, _ITERATIONS, start=model
-        )
+        filled = with_missing_parts(inferred, shapes[rest], weights[rest], again=True)
+        others = fit_components(*filled, model.mean, model.areas, count, _ITERATIONS, start=model)
         fitted.append(others)
         for i in left_out:
             left = [others.first(k).residual(shapes[i], weights[i]) for k in range(q + 1)]
