@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,13 +51,34 @@ def test_the_rim_is_the_boundary_of_the_partial_surface(piece, seen):
 
 
 def test_score_exceeds_one_half_exactly_where_covered(seen):
-    for reaches in ((), (0.6, 2.0), (0.2, 0.5), (3.0, 5.0)):
-        score, covered = seen.score(*reaches), seen.covered(*reaches)
+    for reach in (0.6, 0.2, 3.0):
+        there = replace(seen, rim_reach=reach)
+        score, covered = there.score(), there.covered()
         assert ((0 <= score) & (score <= 1)).all()
         np.testing.assert_array_equal(score > 0.5, covered)
-        np.testing.assert_array_equal(
-            covered, seen.gap < np.where(seen.on_rim, *(reaches or (0.6, 2.0)))
-        )
+        np.testing.assert_array_equal(covered, seen.gap < np.where(seen.on_rim, reach, 2.0))
+
+
+def grid(step: float, width: float) -> Mesh:
+    """A square sheet of 4 by ``width``, its rim on the line x = ``width``."""
+    x, y = np.meshgrid(np.arange(0, width + step / 2, step), np.arange(0, 4 + step / 2, step))
+    row, rows = x.shape[1], x.shape[0]
+    corner = (np.arange(rows - 1)[:, None] * row + np.arange(row - 1)).ravel()
+    quads = np.stack([corner, corner + 1, corner + row + 1, corner + row], axis=1)
+    faces = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return Mesh(np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1), faces)
+
+
+@pytest.mark.parametrize(("step", "beside"), [(1.0, True), (0.5, True), (0.1, False)])
+def test_a_rim_reaches_no_farther_than_the_partial_shape_is_meshed(step, beside):
+    full = grid(1.0, 4.0)
+    part = grid(step, 2.0)
+    at = part.moved(part.vertices + [0.5, 0, 0])  # the rim is half an edge before x = 3
+    covered = coverage(at, at.vertices, full).covered()
+    column = full.vertices[:, 0]
+    assert covered[(column == 1) | (column == 2)].all()
+    assert covered[column == 3].all() == covered[column == 3].any() == beside
+    assert not covered[column == 4].any()
 
 
 def test_a_closed_partial_surface_covers_everything(whole):

@@ -11,6 +11,9 @@ from nho.geometry.mesh import BoolArray, Mesh, trusted_mesh
 from nho.geometry.surface import SurfacePoints
 
 _TRIED = 12  # triangles per vertex: the partial shape may be meshed much finer than the full one
+_INNER_REACH = 2.0  # mean edges of the full shape, inside the partial surface
+_RIM_REACH = 0.6  # and beside its rim: half a triangle
+_RIM_REACH_OF_PARTIAL = 1.5  # mean edges of the partial shape, if that is less
 
 
 @dataclass(frozen=True)
@@ -26,19 +29,22 @@ class Coverage:
         not under it.
     agreement : (n_full,) float array
         Cosine between the normals, -1 to 1.
+    rim_reach : float
+        Mean edges beside the rim that still count as covered.
     """
 
     gap: np.ndarray
     on_rim: np.ndarray
     agreement: np.ndarray
+    rim_reach: float = _RIM_REACH
 
-    def covered(self, rim_reach: float = 0.6, inner_reach: float = 2.0) -> np.ndarray:
-        """(n_full,) bool: under the surface, or beside its rim by less than half a triangle."""
-        return self.score(rim_reach, inner_reach) > 0.5
+    def covered(self) -> np.ndarray:
+        """(n_full,) bool: under the surface, or beside its rim by less than its reach."""
+        return self.score() > 0.5
 
-    def score(self, rim_reach: float = 0.6, inner_reach: float = 2.0) -> np.ndarray:
+    def score(self) -> np.ndarray:
         """(n_full,) 0 to 1, falling with the gap; one half at the reach."""
-        reach = np.where(self.on_rim, rim_reach, inner_reach)
+        reach = np.where(self.on_rim, self.rim_reach, _INNER_REACH)
         return 1 / (1 + (self.gap / reach) ** 2)
 
 
@@ -57,7 +63,9 @@ class Cover:
         found, closest = self._search(points)
         gap = np.linalg.norm(closest - points, axis=1) / edge
         agreement = (self._bent.face_normals[found.face] * normals).sum(axis=1)
-        return Coverage(gap, on_boundary(self._partial, found), agreement)
+        # A rim is known no better than the partial shape is meshed, and no worse.
+        reach = min(_RIM_REACH, _RIM_REACH_OF_PARTIAL * self._bent.mean_edge_length / edge)
+        return Coverage(gap, on_boundary(self._partial, found), agreement, reach)
 
 
 def coverage(partial: Mesh, positions: np.ndarray, full: Mesh) -> Coverage:
