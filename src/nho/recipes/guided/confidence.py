@@ -20,8 +20,8 @@ _LEAST = 2e-3  # signals below it say no more
 WEIGHTS = np.array([-0.541, -1.349, -0.602, -0.767, -0.867])
 _CONSTANT = -9.648
 # The same where anchors were found and not marked: to be near one means nothing then.
-WEIGHTS_FOUND = np.array([0.0, -1.301, -0.258, -0.258, 0.0])
-_CONSTANT_FOUND = -4.445
+WEIGHTS_FOUND = np.array([0.0, -1.177, -0.233, -0.233, -0.868])
+_CONSTANT_FOUND = -5.162
 _ASKED = 60  # vertices that are considered for the next anchor
 _REACH = 0.25  # of the present spacing: what a further anchor settles
 _FARTHEST = 6.0  # reaches, beyond which it settles nothing that could be told
