@@ -12,7 +12,7 @@ from nho.geometry.surface import SurfacePoints
 
 _TRIED = 12  # triangles per vertex: the partial shape may be meshed much finer than the full one
 _INNER_REACH = 2.0  # mean edges of the full shape, inside the partial surface
-_RIM_REACH = 0.75  # and beside its rim
+_RIM_REACH = 0.6  # and beside its rim: half a triangle
 _RIM_REACH_OF_PARTIAL = 1.5  # mean edges of the partial shape, if that is less
 
 
