@@ -40,11 +40,13 @@ coverage: $(TEST_ENV)/ready browser
 # An hour; wants a machine that does nothing else. Results: docs/speed/.
 BENCH = $(BENCH_ENV)/bin/nho bench --study speed --out docs
 bench: $(BENCH_ENV)/ready
-	$(BENCH) --name tools --sizes 1k,5k,25k --repeats 1 --limit 300 --threads 1 --cases \
-	  floor,default,default-warm,default-5,default-3,default-none,default-cloud,similarity+icp,tps,tps+meshmonk,tps+pycpd,rustcpd,biocpd,geomfum,pyfm,nricp,neural-zoomout
+	$(BENCH) --name tools --sizes 5k,1k --repeats 1 --limit 200 --threads 1 --cases \
+	  floor,default,default-warm,default-5,default-3,default-none,default-cloud,similarity+icp,tps,tps+meshmonk,tps+pycpd,rustcpd,biocpd,geomfum,pyfm,nricp
+	$(BENCH) --name middle --sizes 25k,100k --repeats 1 --limit 150 --threads 1 \
+	  --cases floor,default,similarity+icp,tps+meshmonk,rustcpd,biocpd
 	$(BENCH) --name loop --sizes 1k,5k --repeats 2 --limit 300 --cases paper,torch-reference
-	$(BENCH) --name large --sizes 100k,1M --repeats 1 --threads 1 --limit 300 \
-	  --cases floor,default,default-5,default-none,default-cloud,similarity+icp,tps
+	$(BENCH) --name large --sizes 25k,100k,250k,1M --repeats 1 --threads 1 --limit 300 \
+	  --cases default,default-5,default-none,default-cloud
 	$(BENCH) --name direct --sizes 50k --repeats 1 --cases default,default-direct
 	$(BENCH) --name start_up --sizes 5k --repeats 5 --cases start-up
 	$(BENCH) --name same_result --sizes 1k --cases same-result --seeds 0,1,2,3

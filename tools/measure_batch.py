@@ -1,4 +1,4 @@
-"""What `nho batch` costs on a Dask cluster: `python tools/measure_batch.py --pairs 2000`.
+"""What `nho batch` costs beside its matches: `python tools/measure_batch.py --pairs 2000`.
 
 Makes pairs of about a thousand vertices and matches them on a scheduler and workers of this
 machine. Prints the overhead of a pair (time of all workers less the seconds of the matches, over
@@ -6,11 +6,16 @@ the number of pairs; without the first, which loads libraries), the memory of th
 the command, and what was lost. ``--kills 2`` kills the first worker so often, evenly over the run;
 Dask starts it again. Without kills it prints CPU time as well, which other work on the machine
 changes little: of the matches, and of the workers beside them, the scheduler and the command.
+
+    python tools/measure_batch.py --pairs 200 --jobs 2 --report
+
+does the same without Dask, in so many processes, and with the pages of results.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -22,10 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import distributed
 import numpy as np
-import psutil
-from tests.batch.test_batch_cluster import cluster
 
 from nho.batch import BatchProgress, read_pairs, run_batch
 from nho.geometry.synthetic import cut_by_plane, torus
@@ -33,6 +35,7 @@ from nho.settings import preset
 
 _ANCHORS = 25
 _MB = 1e6
+_TIMES = "NHO_MEASURE_BATCH"  # environment: file for the CPU times of the matches of workers
 
 
 def main() -> None:
@@ -42,10 +45,17 @@ def main() -> None:
     parser.add_argument("--around", type=int, default=50, help="vertices of the template, over 20")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--jobs", type=int, help="processes of this machine, without Dask")
+    parser.add_argument("--report", action="store_true", help="with pages (without Dask)")
     parser.add_argument("--set", nargs="*", default=[], help="settings, NAME=VALUE")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         table = make_pairs(Path(folder), asked.pairs, asked.around)
+        if asked.jobs:
+            measure_local(table, asked)
+            return
+        from tests.batch.test_batch_cluster import cluster  # not in the workers of --jobs
+
         restarted = "--nanny" if asked.kills else "--no-nanny"
         with cluster(Path(folder), asked.workers, restarted) as (address, processes):
             measure(table, address, processes[0].pid, asked)
@@ -69,8 +79,60 @@ def make_pairs(folder: Path, count: int, around: int) -> Path:
     return table
 
 
+def measure_local(table: Path, asked: argparse.Namespace) -> None:
+    """Run the batch in processes of this machine and print what it took."""
+    settings = preset("default").with_text(asked.set).replace(threads=1)
+    times = table.with_name("times.txt")
+    os.environ[_TIMES] = str(times)
+    start, before = time.monotonic(), _own_and_children()
+    rows = run_batch(
+        read_pairs(table), table.parent / "out", settings, jobs=asked.jobs, report=asked.report
+    )
+    passed, (own, workers) = time.monotonic() - start, _own_and_children() - before
+    lost = sum(row.status != "ok" for row in rows)
+    first: dict[int, float] = {}  # CPU seconds of a worker when it begins its first match
+    spent = 0.0
+    for line in times.read_text(encoding="utf-8").splitlines():
+        process, begin, end = json.loads(line)
+        first.setdefault(process, begin)
+        spent += end - begin
+    loading = sum(first.values())
+    match, every, load, command = 1000 * np.array([spent, workers, loading, own]) / len(rows)
+    print(
+        f"{len(rows)} pairs, {asked.jobs} processes: {lost} lost, {1000 * passed / len(rows):.0f} "
+        f"ms a pair by the clock\n"
+        f"CPU a pair: match {match:.0f} ms, beside it {every - match + command:.1f} ms "
+        f"(workers {every - match - load:.1f}, their start {load:.1f}, command {command:.1f})"
+    )
+
+
+def _own_and_children() -> np.ndarray:
+    """CPU seconds of this process, and of those it started and that have ended."""
+    spent = os.times()
+    return np.array([spent.user + spent.system, spent.children_user + spent.children_system])
+
+
+def _time_matches(path: str) -> None:
+    """Note process, and its CPU seconds before and after, for every match of a worker."""
+    from nho.batch import job
+
+    plain = job.match
+
+    def timed(*given: Any) -> Any:
+        begin = time.process_time()
+        try:
+            return plain(*given)
+        finally:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps([os.getpid(), begin, time.process_time()]) + "\n")
+
+    vars(job)["match"] = timed
+
+
 def measure(table: Path, address: str, scheduler: int, asked: argparse.Namespace) -> None:
     """Run the batch and print a line."""
+    import psutil
+
     settings = preset("default").with_text(asked.set).replace(threads=1)
     memory = psutil.Process(scheduler).memory_info
     idle, marks = memory().rss, {asked.pairs // 4: 0, asked.pairs // 2: 0, asked.pairs: 0}
@@ -128,6 +190,8 @@ def measure(table: Path, address: str, scheduler: int, asked: argparse.Namespace
 
 def _spent(address: str, scheduler: int) -> Callable[[], np.ndarray]:
     """CPU seconds so far of the matches, the workers, the scheduler and the command."""
+    import distributed
+    import psutil
 
     def watch(dask_worker: Any) -> None:
         from nho.batch import job
@@ -159,6 +223,7 @@ def _spent(address: str, scheduler: int) -> Callable[[], np.ndarray]:
 
 def _killer(address: str) -> Callable[[], None]:
     """Kills the worker that is first by its nanny's address, whatever process it is by now."""
+    import distributed
 
     def kill() -> None:
         with distributed.Client(address, set_as_default=False) as client:
@@ -171,3 +236,5 @@ def _killer(address: str) -> Callable[[], None]:
 
 if __name__ == "__main__":
     main()
+elif __name__ == "__mp_main__" and _TIMES in os.environ:  # a worker, as multiprocessing calls it
+    _time_matches(os.environ[_TIMES])

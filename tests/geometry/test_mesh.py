@@ -8,6 +8,7 @@ import trimesh
 
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh, trusted_mesh
+from nho.geometry.mesh_measures import row_lengths
 
 SQUARE = [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]]
 TWO = [[0, 1, 2], [0, 2, 3]]
@@ -173,3 +174,10 @@ def test_every_side_of_a_face_knows_its_edge():
     mesh = Mesh(np.eye(3), [[0, 1, 2], [2, 0, 0], [1, 1, 1]])
     assert mesh.edges.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert mesh.face_edges.tolist() == [[0, 2, 1], [1, -1, 1], [-1, -1, -1]]
+
+
+def test_lengths_of_rows_are_those_of_numpy_bit_for_bit():
+    random = np.random.default_rng(0)
+    rows = random.normal(size=(1000, 3)) * 10.0 ** random.uniform(-150, 150, (1000, 1))
+    np.testing.assert_array_equal(row_lengths(rows), np.linalg.norm(rows, axis=1))
+    np.testing.assert_array_equal(row_lengths(np.zeros((2, 3))), [0, 0])

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nho.errors import InputError
+from nho.geometry import repair as repairing
 from nho.geometry.mesh import Mesh
-from nho.geometry.repair import repair, zero_area_faces
+from nho.geometry.repair import has_area, repair, zero_area_faces
 
 SQUARE = np.array([[0.0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]])
 
@@ -187,6 +188,14 @@ def test_zero_area_does_not_depend_on_the_unit(unit):
 def test_zero_area_of_a_mesh_in_one_point():
     mesh = Mesh(np.zeros((3, 3)), [[0, 1, 2]])
     assert zero_area_faces(mesh).tolist() == [True]
+
+
+def test_one_face_with_area_behind_many_without_is_found(monkeypatch):
+    monkeypatch.setattr(repairing, "_LOOKED_AT", 2)
+    line = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]]
+    flat = [[0, 1, 2]] * 5
+    assert not has_area(Mesh(line, flat))
+    assert has_area(Mesh(line, [*flat, [0, 1, 3]]))
 
 
 def test_nothing_left_is_an_error():

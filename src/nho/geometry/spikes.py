@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from nho.geometry.mesh import BoolArray, FloatArray, IntArray, Mesh, trusted_mesh
+from nho.geometry.mesh_measures import row_lengths
 
 _SHARP = 2.0  # edge of a spike, over the way round its ring
 _ALONE = 2.0  # over the longest other edge at the ring
@@ -90,10 +91,9 @@ def _spikes(vertices: FloatArray, faces: IntArray, size: float) -> BoolArray:
 
 
 def _lengths(steps: FloatArray) -> FloatArray:
-    """Lengths of (..., 3) vectors; their squares do not overflow."""
+    """(n,) lengths of (n, 3) vectors; their squares do not overflow."""
     scale = float(np.abs(steps).max(initial=0.0)) or 1.0
-    lengths: FloatArray = np.linalg.norm(steps / scale, axis=-1) * scale
-    return lengths
+    return row_lengths(steps / scale) * scale
 
 
 def _lower_quarter(vertex: IntArray, values: FloatArray, n: int) -> FloatArray:

@@ -15,7 +15,7 @@ import numpy as np
 from nho.errors import InputError
 from nho.geometry.mesh import Mesh
 from nho.geometry.mesh_like import MeshLike, as_mesh
-from nho.geometry.repair import repair, zero_area_faces
+from nho.geometry.repair import has_area, repair
 from nho.geometry.surface import SurfacePoints
 from nho.problem.anchors import Anchors
 from nho.problem.distinct_anchors import distinct_anchors
@@ -156,7 +156,7 @@ def _check_unit(mesh: Mesh) -> None:
 
 def _check_area(mesh: Mesh) -> None:
     """Refuse a surface without area."""
-    if zero_area_faces(mesh).all():
+    if not has_area(mesh):
         raise InputError(
             f"{mesh.name}: its area is zero, since the corners of every face lie on a line; "
             "give a surface"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,10 +64,6 @@ def render_report(
         HTML; scripts, styles and geometry are inside it.
     """
     _check(partial, full, result)
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["number"] = _number
     colours = colours or view_colours(full, result)
     sizes = len(partial.vertices), len(full.vertices)
     data = viewer_data(partial, full, result, with_own_colours(colours, files, sizes), most)
@@ -78,7 +75,7 @@ def render_report(
         own_colours(attributes) is not None or data[side].get("texture")
         for side, attributes in zip(SIDES, files, strict=True)
     )
-    text = environment.from_string(packaged_text("template.html.jinja")).render(
+    text = _template().render(
         style=Markup(packaged_text("style.css")),
         scripts=[Markup(packaged_text(name)) for name in (*VIEWER, "viewer.js")],
         data=json_for_html(data),
@@ -104,6 +101,16 @@ def render_report(
     )
     # The name of a file need not be valid Unicode; the text of the report has to be.
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@functools.cache  # compiling it takes as long as all the rest of a small page
+def _template() -> jinja2.Template:
+    """The page without its content."""
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["number"] = _number
+    return environment.from_string(packaged_text("template.html.jinja"))
 
 
 def _check(partial: Mesh, full: Mesh, result: MatchResult) -> None:

@@ -25,3 +25,10 @@ def test_the_curves_are_the_shares_that_a_threshold_doubts_and_believes():
     at_half = np.abs(doubted[:, 0] - 0.5).argmin()
     assert doubted[at_half, 1] == 0.5 and believed[at_half, 1] == 1.0
     assert believed[-1, 1] == 0.0 and doubted[0, 1] == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_no_run_lies_wrong_there_is_no_curve_of_them():
+    right = placement_figure([("right", 0.9, True)], 0.5).axes[1]
+    doubted, believed = (line.get_ydata() for line in right.lines[:2])
+    assert doubted[-1] == 1.0 and np.isnan(believed).all()

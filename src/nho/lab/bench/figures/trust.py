@@ -69,8 +69,8 @@ def placement_figure(runs: Sequence[tuple[str, float, bool]], doubted_below: flo
     left.set(xlim=(-0.02, 1.02), xlabel="chance of the right place, as told")
     chance, lies = (np.array([run[column] for run in runs]) for column in (1, 2))
     at = np.linspace(0, 1, 201)
-    doubted = (chance[lies][:, None] < at).mean(axis=0)
-    believed = (chance[~lies][:, None] >= at).mean(axis=0)
+    doubted = _share(chance[lies][:, None] < at)
+    believed = _share(chance[~lies][:, None] >= at)
     right.plot(at, doubted, color=BLUE, label="right and doubted")
     right.plot(at, believed, color=VERMILION, label="wrong and believed")
     right.set(xlim=(0, 1), ylim=(-0.02, 1.02), xlabel="doubted below", ylabel="share of the runs")
@@ -82,3 +82,8 @@ def placement_figure(runs: Sequence[tuple[str, float, bool]], doubted_below: flo
         ["lies right", "lies wrong", "right and doubted", "wrong and believed"],
     )
     return figure
+
+
+def _share(hits: np.ndarray) -> np.ndarray:
+    """(k,) share of hits among (n, k) runs; NaN, which is not drawn, where there are none."""
+    return hits.mean(axis=0) if len(hits) else np.full(hits.shape[1], np.nan)
