@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+import nho
 from nho.geometry.mesh import Mesh
 from nho.geometry.synthetic import bumpy_sphere
-from nho.recipes.guided.foreign_matter import flattened_creases, likely_parts
+from nho.lab.bench.datasets import FAMILIES
+from nho.recipes.guided.foreign_matter import ForeignMatter, flattened_creases, likely_parts
 
 
 def sheet(count: int, height: np.ndarray) -> Mesh:
@@ -52,3 +56,38 @@ def test_only_large_patches_far_from_the_anchors_may_be_foreign():
     lower = height < np.quantile(height, 0.3)
     away = np.where(above, 0.2, 0.7)  # one of two is around an anchor
     np.testing.assert_array_equal(likely_parts(mesh, above | lower, away), lower)
+
+
+def half_unlike(difference: float, anchors: int, first: bool = True) -> bool:
+    """Whether half of a surface, far from the anchors, is foreign if its relief differs so much."""
+    mesh = bumpy_sphere(3, seed=1)
+    mesh = mesh.scaled(1 / np.sqrt(mesh.area))
+    upper = mesh.vertices[:, 2] > np.median(mesh.vertices[:, 2])
+    distances = SimpleNamespace(to_nearest=lambda _: np.ones(mesh.n_vertices), spacing=1.0)
+    bending = SimpleNamespace(pinned=np.zeros(anchors))
+    matter = ForeignMatter(SimpleNamespace(partial=mesh, distances=distances), bending, None)
+    matter._unlike = lambda _: np.full(mesh.n_vertices, difference)
+    found = matter.likely(None, upper, first)
+    assert found[upper].all() or not found.any()
+    return bool(found.any())
+
+
+@pytest.mark.parametrize(
+    ("difference", "anchors", "foreign"),
+    [(0.3, 25, False), (0.7, 25, True), (0.7, 12, False), (1.5, 12, False), (2.0, 12, True)],
+)
+def test_what_looks_like_its_place_is_a_limb_that_bent(difference, anchors, foreign):
+    assert half_unlike(difference, anchors) == foreign
+
+
+def test_what_was_found_stays_foreign_however_it_lies_when_bent_anew():
+    assert half_unlike(0.0, 25, first=False)
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize(("family", "row"), [("pfarm", 0), ("tosca", 0)])
+def test_a_limb_without_an_anchor_has_a_partner(data, family, row):
+    pair = FAMILIES[family].load(data, FAMILIES[family].names(data)[row])
+    result = nho.match(pair.partial, pair.full, pair.anchors(25, "random"))
+    assert (result.face >= 0).mean() > 0.998

@@ -5,9 +5,9 @@ let go, all but what lies well around the anchors: what belongs to the full shap
 what does not springs away. It also has another relief than the place that it was drawn to, and the
 crease where it begins was flattened there. Together these are log odds for every vertex, for and
 against a partner, and the cheapest cut, which follows creases, separates what they call foreign. A
-limb that bent springs away as well: what is cut off is judged as a whole, and has to be large and
-far from the anchors. Where anchors are few, most limbs have none, so it also has to look like
-nothing that it lies on.
+limb that bent springs away as well if no anchor is near: what is cut off is judged as a whole, and
+has to be large, far from the anchors, and unlike what it lies on; where anchors are few, most limbs
+have none, so it has to be plainly unlike it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _EASE = 0.9  # by how much a crease or a misfit makes it cheaper to cut there
 _LEAST = 0.04  # area of foreign matter; the full shape has area one
 _FAR = 0.6  # of the anchors' spacing: its mean distance from them, at least
 _MANY_ANCHORS = 13  # marked ones: enough that most limbs have one
-_UNLIKE = 1.7  # standard deviations of relief: with fewer, its mean difference, at least
+_UNLIKE, _UNLIKE_OF_FEW = 0.5, 1.7  # standard deviations of relief: its mean difference, at least
 
 
 class ForeignMatter:
@@ -81,7 +81,8 @@ class ForeignMatter:
         pair = self._pair
         away = pair.distances.to_nearest(pair.partial) / pair.distances.spacing
         few = len(self._bending.pinned) < _MANY_ANCHORS
-        unlike = self._unlike(pose) if few and first else None
+        least = _UNLIKE_OF_FEW if few else _UNLIKE
+        unlike = self._unlike(pose) / least if first else None
         return likely_parts(pair.partial, vertices, away, unlike)
 
     def _unlike(self, pose: Pose) -> FloatArray:
@@ -135,12 +136,12 @@ def likely_parts(
     away : (n,) float array
         Distance to the nearest anchor, over their spacing.
     unlike : (n,) float array, optional
-        Difference in relief to what it lies on. If given, patches also have to be unlike that.
+        Difference in relief to what it lies on, over what patches need in the mean.
     """
     patch = patches(mesh.edges, vertices)
     shares = np.where(vertices, mesh.vertex_areas, 0.0)
     areas = np.bincount(patch, shares)
     foreign = (areas >= _LEAST) & (np.bincount(patch, shares * away) >= _FAR * areas)
     if unlike is not None:
-        foreign &= np.bincount(patch, shares * unlike) >= _UNLIKE * areas
+        foreign &= np.bincount(patch, shares * unlike) >= areas
     return np.asarray(vertices & foreign[patch])
