@@ -80,6 +80,16 @@ def test_what_looks_like_its_place_is_a_limb_that_bent(difference, anchors, fore
     assert half_unlike(difference, anchors) == foreign
 
 
+def test_the_smaller_a_patch_the_more_unlike_it_has_to_be():
+    mesh = bumpy_sphere(3, seed=1)
+    mesh = mesh.scaled(1 / np.sqrt(mesh.area))
+    height, far = mesh.vertices[:, 2], np.ones(mesh.n_vertices)
+    small, large = height > np.quantile(height, 0.95), height < np.quantile(height, 0.5)
+    for difference, found in ((0.3, np.zeros_like(small)), (0.6, large), (1.5, small | large)):
+        unlike = np.full(mesh.n_vertices, difference)
+        np.testing.assert_array_equal(likely_parts(mesh, small | large, far, unlike), found)
+
+
 def test_what_was_found_stays_foreign_however_it_lies_when_bent_anew():
     assert half_unlike(0.0, 25, first=False)
 

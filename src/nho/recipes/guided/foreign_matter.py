@@ -33,7 +33,8 @@ _EASE = 0.9  # by how much a crease or a misfit makes it cheaper to cut there
 _LEAST = 0.04  # area of foreign matter; the full shape has area one
 _FAR = 0.6  # of the anchors' spacing: its mean distance from them, at least
 _MANY_ANCHORS = 13  # marked ones: enough that most limbs have one
-_UNLIKE, _UNLIKE_OF_FEW = 0.5, 1.7  # standard deviations of relief: its mean difference, at least
+_UNLIKE, _UNLIKE_OF_FEW = 0.4, 1.7  # standard deviations of relief: its mean difference, at least
+_UNLIKE_IN_ALL = 0.045  # and that times its area: the smaller, the more unlike
 
 
 class ForeignMatter:
@@ -81,9 +82,9 @@ class ForeignMatter:
         pair = self._pair
         away = pair.distances.to_nearest(pair.partial) / pair.distances.spacing
         few = len(self._bending.pinned) < _MANY_ANCHORS
+        unlike = self._unlike(pose) if first else None
         least = _UNLIKE_OF_FEW if few else _UNLIKE
-        unlike = self._unlike(pose) / least if first else None
-        return likely_parts(pair.partial, vertices, away, unlike)
+        return likely_parts(pair.partial, vertices, away, unlike, least)
 
     def _unlike(self, pose: Pose) -> FloatArray:
         """(n_partial,) standard deviations of relief between the surface and what it lies on."""
@@ -125,7 +126,11 @@ def _angles(mesh: Mesh, beside: np.ndarray) -> FloatArray:
 
 
 def likely_parts(
-    mesh: Mesh, vertices: BoolArray, away: np.ndarray, unlike: np.ndarray | None = None
+    mesh: Mesh,
+    vertices: BoolArray,
+    away: np.ndarray,
+    unlike: np.ndarray | None = None,
+    least: float = _UNLIKE,
 ) -> BoolArray:
     """(n,) bool: vertices of patches that are large, and far from the anchors as a whole.
 
@@ -136,12 +141,13 @@ def likely_parts(
     away : (n,) float array
         Distance to the nearest anchor, over their spacing.
     unlike : (n,) float array, optional
-        Difference in relief to what it lies on, over what patches need in the mean.
+        Difference in relief to what it lies on. If given, patches need ``least`` in the mean.
     """
     patch = patches(mesh.edges, vertices)
     shares = np.where(vertices, mesh.vertex_areas, 0.0)
     areas = np.bincount(patch, shares)
     foreign = (areas >= _LEAST) & (np.bincount(patch, shares * away) >= _FAR * areas)
     if unlike is not None:
-        foreign &= np.bincount(patch, shares * unlike) >= areas
+        needed = np.maximum(least * areas, _UNLIKE_IN_ALL)
+        foreign &= np.bincount(patch, shares * unlike) >= needed
     return np.asarray(vertices & foreign[patch])
