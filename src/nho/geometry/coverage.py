@@ -63,7 +63,7 @@ class Cover:
         found, closest = self._search(points)
         gap = np.linalg.norm(closest - points, axis=1) / edge
         agreement = (self._bent.face_normals[found.face] * normals).sum(axis=1)
-        # A rim is known no better than the partial shape is meshed, and no worse.
+        # Half a triangle of a coarse full shape may be much more than the rim is uncertain by.
         reach = min(_RIM_REACH, _RIM_REACH_OF_PARTIAL * self._bent.mean_edge_length / edge)
         return Coverage(gap, on_boundary(self._partial, found), agreement, reach)
 
